@@ -1,0 +1,42 @@
+# Two commands do everything on a fresh machine with Python 3.11+:  make demo  and  make test
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+.PHONY: demo test bench lint docs clean system
+
+demo: $(VENV)/core.stamp
+	$(BIN)/sightline demo -o demo-output
+
+test: lint system
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+lint: $(VENV)/dev.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/dev.stamp
+	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
+
+docs: $(VENV)/dev.stamp
+	$(BIN)/python docs/generate.py
+
+# Chromium draws the report in the tests. Where it cannot be installed, those tests say why they were skipped.
+system:
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	  apt-get update -qq && apt-get install -y -qq chromium; } || echo "chromium is missing: browser tests will be skipped"
+
+$(VENV)/core.stamp: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet -c constraints.txt -e .
+	touch $@
+
+$(VENV)/dev.stamp: $(VENV)/core.stamp
+	$(BIN)/pip install --quiet -c constraints.txt torch
+	$(BIN)/pip install --quiet -c constraints.txt -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) demo-output

@@ -1,0 +1,115 @@
+"""The words every room speaks: what is scored, and what a score is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Box = tuple[float, float, float, float]
+"""x0, y0, x1, y1 in pixels of the upright picture."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A text and the pictures it should be true to: a caption (one picture) or a story (several).
+
+    `sentences` are given ones; None means that a story's text is still to be split. A caption is never split.
+    """
+
+    id: str
+    images: tuple[Path, ...] = ()
+    text: str = ""
+    sentences: tuple[str, ...] | None = None
+    references: tuple[str, ...] = ()
+    system: str | None = None
+    ratings: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    regions: tuple[tuple[Box, ...], ...] | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""
+    """File and line this came from, for messages."""
+
+    @property
+    def is_caption(self) -> bool:
+        return len(self.images) == 1
+
+    @property
+    def whole_text(self) -> str:
+        return self.text if self.sentences is None else " ".join(self.sentences)
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """One person's judgement of one item on one criterion."""
+
+    item: str
+    rater: str
+    value: float
+    criterion: str = "overall"
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PhraseEvidence:
+    """What one phrase (or noun) of the text brought to the score."""
+
+    text: str
+    sentence: int
+    start: int
+    """First character within its sentence."""
+    end: int
+    similarity: float
+    """Best match over all regions, on the metric's scale."""
+    penalized: float
+    weight: float
+    contribution: float
+    image: int | None = None
+    box: Box | None = None
+    by_image: tuple[float, ...] = ()
+    """Best match within each picture: one row of the heat map."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairEvidence:
+    """A score between two things of the item: sentence and picture, or sentence and next sentence."""
+
+    left: str
+    right: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Why a score is what it is, in a form any report can draw. A metric fills in what it has."""
+
+    sentences: tuple[str, ...] = ()
+    phrases: tuple[PhraseEvidence, ...] = ()
+    threshold: float | None = None
+    """The similarity below which a phrase counts against the text (GROOViST's theta)."""
+    pairs: tuple[PairEvidence, ...] = ()
+    parts: Mapping[str, float] = field(default_factory=dict)
+    """Named numbers the score is made of, or that stand beside it."""
+    notes: tuple[str, ...] = ()
+    """What a reader must know: text that was cut, a language that is not English."""
+    counts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """Sufficient statistics for a corpus-level value (n-gram matches, lengths)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One metric's number for one item, with its evidence and the signature that says how it was measured."""
+
+    id: str
+    metric: str
+    score: float
+    signature: str
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An item that a metric could not score, and the reason."""
+
+    id: str
+    metric: str
+    reason: str
+    source: str = ""
