@@ -1,0 +1,96 @@
+"""What an encoder is, and the embedder that sees to it that nothing is encoded twice."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from sightline.items import Box
+from sightline.registry import Registry
+from sightline.vision.pictures import Picture
+
+Vectors = NDArray[np.float32]
+
+
+class Encoder(Protocol):
+    """Puts images and texts into one space. Vectors are of unit length; rows do not depend on their neighbours."""
+
+    @property
+    def signature(self) -> str: ...
+    @property
+    def dimensions(self) -> int: ...
+    def encode_images(self, images: Sequence[Image.Image]) -> Vectors: ...
+    def encode_texts(self, texts: Sequence[str]) -> Vectors: ...
+    def calibrate(self, cosine: NDArray[Any]) -> NDArray[Any]:
+        """Cosines on CLIP's range: strictly increasing; the identity for CLIP itself."""
+        ...
+
+    def truncated(self, text: str) -> bool:
+        """Whether the text is longer than the encoder reads."""
+        ...
+
+
+class VectorStore(Protocol):
+    """Where vectors are kept between runs: key to bytes."""
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, bytes]: ...
+    def put_many(self, pairs: Sequence[tuple[str, bytes]]) -> None: ...
+
+
+encoders: Registry[Callable[[str], Encoder]] = Registry("encoder")
+"""Factories by name: `clip:NAME-or-PATH` calls the factory `clip` with `NAME-or-PATH`."""
+
+
+def load_encoder(spec: str) -> Encoder:
+    name, _, argument = spec.partition(":")
+    return encoders.get(name)(argument)
+
+
+class Embedder:
+    """An encoder with a memory: equal texts and equal regions of equal pictures are encoded once."""
+
+    def __init__(self, encoder: Encoder, store: VectorStore | None = None, batch: int = 64) -> None:
+        self.encoder = encoder
+        self._store = store
+        self._batch = batch
+
+    @property
+    def signature(self) -> str:
+        return self.encoder.signature
+
+    def texts(self, texts: Sequence[str]) -> Vectors:
+        """One row per text."""
+        keys = [self._key("text", text) for text in texts]
+        by_key = dict(zip(keys, texts, strict=True))
+        return self._rows(keys, lambda missing: self.encoder.encode_texts([by_key[key] for key in missing]))
+
+    def regions(self, regions: Sequence[tuple[Picture, Box | None]]) -> Vectors:
+        """One row per region; a box of None is the whole picture."""
+        keys = [self._key("image", picture.digest, box) for picture, box in regions]
+        by_key = dict(zip(keys, regions, strict=True))
+        return self._rows(
+            keys, lambda missing: self.encoder.encode_images([picture.crop(box) for picture, box in map(by_key.__getitem__, missing)])
+        )
+
+    def _key(self, *parts: object) -> str:
+        text = "\x1f".join(map(str, (self.encoder.signature, *parts)))
+        return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
+
+    def _rows(self, keys: Sequence[str], encode: Callable[[Sequence[str]], Vectors]) -> Vectors:
+        unique = list(dict.fromkeys(keys))
+        found = {
+            key: np.frombuffer(row, np.float32) for key, row in (self._store.get_many(unique) if self._store else {}).items()
+        }
+        missing = [key for key in unique if key not in found]
+        for start in range(0, len(missing), self._batch):
+            chunk = missing[start : start + self._batch]
+            rows = encode(chunk)
+            found.update(zip(chunk, rows, strict=True))
+            if self._store:
+                self._store.put_many([(key, row.astype(np.float32).tobytes()) for key, row in zip(chunk, rows, strict=True)])
+        if not keys:
+            return np.zeros((0, self.encoder.dimensions), np.float32)
+        return np.stack([found[key] for key in keys])

@@ -1,0 +1,126 @@
+"""Features of an item, statistics of a corpus, and the tools both are made with.
+
+A feature or statistic is a frozen dataclass: its fields are its options, and equal ones are computed once. The code
+that computes features must not depend on how items are batched, so that every batch size gives the same scores.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+
+from sightline.errors import Unscorable
+from sightline.items import Item
+
+if TYPE_CHECKING:
+    from sightline.encoders import Embedder
+    from sightline.text.concreteness import Concreteness
+    from sightline.text.language import Language
+    from sightline.vision import Pictures, RegionSource
+
+V = TypeVar("V")
+
+
+class Tools(Protocol):
+    """The models and files a run works with; each is loaded when it is first needed."""
+
+    @property
+    def language(self) -> "Language": ...
+    @property
+    def concreteness(self) -> "Concreteness": ...
+    @property
+    def pictures(self) -> "Pictures": ...
+    @property
+    def regions(self) -> "RegionSource": ...
+    @property
+    def embedder(self) -> "Embedder": ...
+    def option(self, name: str) -> str | None:
+        """What the user gave for a named choice (`theta`, `idf`, `coherence`, …), or None."""
+        ...
+
+
+class Feature(Generic[V]):
+    """Something about one item. `value` is the dataclass it is stored as: numbers, text, tuples, arrays."""
+
+    value: ClassVar[type]
+
+    def needs(self) -> "tuple[Feature[Any], ...]":
+        """Features that must be there first. An item that fails one of them fails this one, for the same reason."""
+        return ()
+
+    def compute(self, batch: "Sequence[Features]", tools: Tools) -> Sequence[V | Unscorable]:
+        """One value, or the reason why there is none, for each item of the batch."""
+        raise TypeError(f"{type(self).__name__} does not say how it is computed")
+
+    def signature(self, tools: Tools) -> Mapping[str, str]:
+        """What a score built on this feature must name: `{"encoder": "clip:…"}`."""
+        return {}
+
+
+class Features:
+    """An item with what has been computed of it so far."""
+
+    __slots__ = ("_values", "item")
+
+    def __init__(self, item: Item, values: "Mapping[Feature[Any], Any] | None" = None) -> None:
+        self.item = item
+        self._values: dict[Feature[Any], Any] = dict(values or {})
+
+    def __getitem__(self, feature: Feature[V]) -> V:
+        """The feature's value; raises Unscorable where it could not be computed."""
+        found = self._values[feature]
+        if isinstance(found, Unscorable):
+            raise found
+        value: V = found
+        return value
+
+    def __contains__(self, feature: Feature[Any]) -> bool:
+        return feature in self._values
+
+    def failure(self, feature: Feature[Any]) -> Unscorable | None:
+        found = self._values[feature]
+        return found if isinstance(found, Unscorable) else None
+
+    def put(self, feature: Feature[V], value: V | Unscorable) -> None:
+        self._values[feature] = value
+
+
+@dataclass(frozen=True)
+class Fit(Generic[V]):
+    """A statistic's value and where it came from: `corpus`, `shipped`, a number, or a file."""
+
+    value: V
+    source: str
+
+
+class Statistic(Generic[V]):
+    """Something learned from the whole corpus before any item is scored: theta, idf, document frequencies."""
+
+    name: ClassVar[str]
+
+    def needs(self) -> tuple[Feature[Any], ...]:
+        """Features that `fit` reads."""
+        return ()
+
+    def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[V]:
+        """Learn from every item (streamed, possibly more than once), or take what the user gave or we ship."""
+        raise TypeError(f"{type(self).__name__} does not say how it is fitted")
+
+
+class Fitted:
+    """The statistics of a run."""
+
+    def __init__(self, fits: Mapping[Statistic[Any], Fit[Any]] | None = None) -> None:
+        self._fits = dict(fits or {})
+
+    def __getitem__(self, statistic: Statistic[V]) -> V:
+        value: V = self._fits[statistic].value
+        return value
+
+    def source(self, statistic: Statistic[Any]) -> str:
+        return self._fits[statistic].source
+
+
+def options_of(thing: Any) -> dict[str, str]:
+    """The options of a metric or feature as text, for signatures."""
+    return {field.name: str(getattr(thing, field.name)) for field in dataclasses.fields(thing)}

@@ -1,0 +1,94 @@
+"""Features of the text alone: its sentences, its phrases or nouns, and how concrete those are."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sightline.errors import Unscorable
+from sightline.features.base import Feature, Features, Tools
+from sightline.items import Item
+from sightline.text.phrases import Mention, find_mentions
+from sightline.text.sentences import split_sentences
+
+Units = Literal["phrases", "nouns"]
+
+
+def sentences_of(item: Item) -> tuple[str, ...]:
+    """The item's sentences: a caption is one, given ones are kept, a story's text is split."""
+    if item.sentences is not None:
+        return tuple(s for s in item.sentences if s.strip())
+    if item.is_caption:
+        return (item.text,) if item.text.strip() else ()
+    return tuple(split_sentences(item.text))
+
+
+@dataclass(frozen=True)
+class SentencesValue:
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Sentences(Feature[SentencesValue]):
+    """The sentences of the text; a caption is one sentence."""
+
+    value = SentencesValue
+
+    def compute(self, batch: Sequence[Features], tools: Tools) -> list[SentencesValue | Unscorable]:
+        return [
+            SentencesValue(found) if (found := sentences_of(got.item)) else Unscorable("the text is empty")
+            for got in batch
+        ]
+
+
+@dataclass(frozen=True)
+class PhrasesValue:
+    mentions: tuple[Mention, ...]
+    """Every mention, in order; duplicates stand as often as they are said. Bare pronouns are left out."""
+    words: int
+    """Words of the text without punctuation."""
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Phrases(Feature[PhrasesValue]):
+    """Noun phrases, or nouns, as the text mentions them."""
+
+    units: Units = "phrases"
+    value = PhrasesValue
+
+    def needs(self) -> tuple[Feature[SentencesValue]]:
+        return (Sentences(),)
+
+    def compute(self, batch: Sequence[Features], tools: Tools) -> list[PhrasesValue | Unscorable]:
+        stories = [got[Sentences()].sentences for got in batch]
+        found = find_mentions(stories, tools.language, self.units)
+        return [PhrasesValue(story.mentions, story.words, story.notes) for story in found]
+
+    def signature(self, tools: Tools) -> Mapping[str, str]:
+        return {"nlp": tools.language.signature}
+
+
+@dataclass(frozen=True)
+class ConcretenessValue:
+    ratings: tuple[float, ...]
+    """One for each mention: the mean over its rated words, 1 where none is rated."""
+
+
+@dataclass(frozen=True)
+class PhraseConcreteness(Feature[ConcretenessValue]):
+    """How concrete each mention is, 1 (abstract) to 5 (concrete)."""
+
+    units: Units = "phrases"
+    value = ConcretenessValue
+
+    def needs(self) -> tuple[Feature[PhrasesValue]]:
+        return (Phrases(self.units),)
+
+    def compute(self, batch: Sequence[Features], tools: Tools) -> list[ConcretenessValue | Unscorable]:
+        return [
+            ConcretenessValue(tuple(tools.concreteness.of_phrase(m.words) for m in got[Phrases(self.units)].mentions))
+            for got in batch
+        ]
+
+    def signature(self, tools: Tools) -> Mapping[str, str]:
+        return {"concreteness": tools.concreteness.signature}

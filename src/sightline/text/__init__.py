@@ -1,0 +1,1 @@
+"""Sentences, phrases, nouns and how concrete they are. Knows nothing of images."""

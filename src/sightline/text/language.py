@@ -1,0 +1,48 @@
+"""The small protocol behind which any spaCy pipeline, or something else, can stand."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One token. `start` and `end` are characters within its sentence."""
+
+    text: str
+    lemma: str
+    tag: str
+    """Universal part of speech: NOUN, PROPN, PRON, VERB, PUNCT, …"""
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A noun phrase of a sentence: its words, and its characters within the sentence."""
+
+    text: str
+    start: int
+    end: int
+    words: tuple[Word, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A sentence's words and noun phrases (pronouns among them), in order."""
+
+    words: tuple[Word, ...]
+    phrases: tuple[Phrase, ...]
+    notes: tuple[str, ...] = ()
+    """What a reader of the score must know: the text does not look English, it was cut, …"""
+
+
+class Language(Protocol):
+    """Finds words and noun phrases in sentences."""
+
+    @property
+    def signature(self) -> str: ...
+
+    def parse(self, sentences: Sequence[str]) -> list[Parsed]:
+        """Parse each sentence on its own; the result does not depend on its neighbours."""
+        ...
