@@ -1,0 +1,1 @@
+"""Do the metrics agree with people? Correlations, intervals, significance, named protocols."""

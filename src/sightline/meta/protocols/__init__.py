@@ -1,0 +1,1 @@
+"""Published evaluation protocols by name: which rows, which references, which correlation."""

@@ -1,0 +1,1 @@
+"""Plan, compute features once, fit corpus statistics, score; cache, checkpoint, resume."""

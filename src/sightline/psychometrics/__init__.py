@@ -1,0 +1,1 @@
+"""Whom to trust, and how hard each item is: measurement models and agreement coefficients."""
