@@ -1,5 +1,24 @@
-"""Sightline tells how true a text is to its pictures."""
+"""Sightline tells how true a text is to its pictures.
 
-from sightline.items import Evidence, Item, Rating, Score
+>>> import sightline
+>>> result = sightline.score("stories.jsonl", metrics=["groovist", "rovist-nr"])  # doctest: +SKIP
+>>> result.to_pandas()  # doctest: +SKIP
+"""
 
-__all__ = ["Evidence", "Item", "Rating", "Score"]
+from typing import TYPE_CHECKING, Any
+
+from sightline.items import Evidence, Failure, Item, Rating, Score
+
+if TYPE_CHECKING:
+    from sightline.pipeline.result import Result, score
+
+__all__ = ["Evidence", "Failure", "Item", "Rating", "Result", "Score", "score"]
+
+
+def __getattr__(name: str) -> Any:
+    """The pipeline is imported when first used, so that importing one room does not load them all."""
+    if name in ("Result", "score"):
+        from sightline.pipeline import result
+
+        return getattr(result, name)
+    raise AttributeError(f"module 'sightline' has no attribute '{name}'")

@@ -1,7 +1,7 @@
 """What an encoder is, and the embedder that sees to it that nothing is encoded twice."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +22,11 @@ class Encoder(Protocol):
     def signature(self) -> str: ...
     @property
     def dimensions(self) -> int: ...
+    @property
+    def thetas(self) -> Mapping[str, float]:
+        """GROOViST's theta on a reference corpus, by units (`phrases`, `nouns`): for corpora too small for their own."""
+        ...
+
     def encode_images(self, images: Sequence[Image.Image]) -> Vectors: ...
     def encode_texts(self, texts: Sequence[str]) -> Vectors: ...
     def calibrate(self, cosine: NDArray[Any]) -> NDArray[Any]:

@@ -43,6 +43,8 @@ class Feature(Generic[V]):
     """Something about one item. `value` is the dataclass it is stored as: numbers, text, tuples, arrays."""
 
     value: ClassVar[type]
+    reads_pictures: ClassVar[bool] = False
+    """Whether it opens the item's picture files, so that they are worth decoding ahead."""
 
     def needs(self) -> "tuple[Feature[Any], ...]":
         """Features that must be there first. An item that fails one of them fails this one, for the same reason."""
@@ -117,8 +119,21 @@ class Fitted:
         value: V = self._fits[statistic].value
         return value
 
+    def items(self) -> Iterable[tuple[Statistic[Any], Fit[Any]]]:
+        return self._fits.items()
+
     def source(self, statistic: Statistic[Any]) -> str:
         return self._fits[statistic].source
+
+
+def in_order(features: Iterable[Feature[Any]]) -> list[Feature[Any]]:
+    """The features and all that they need, each once, needs first."""
+    ordered: dict[Feature[Any], None] = {}
+    for feature in features:
+        for needed in in_order(feature.needs()):
+            ordered.setdefault(needed)
+        ordered.setdefault(feature)
+    return list(ordered)
 
 
 def options_of(thing: Any) -> dict[str, str]:

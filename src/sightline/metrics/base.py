@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar, TypeVar
 
 from sightline.errors import Unscorable
-from sightline.features.base import Feature, Features, Fitted, Statistic, Tools, options_of
+from sightline.features.base import Feature, Features, Fitted, Statistic, Tools, in_order, options_of
 from sightline.items import Evidence
 from sightline.registry import Registry, build, parse_spec
 
@@ -54,7 +54,7 @@ class Metric:
         parts: dict[str, str] = options_of(self)
         for statistic in self.fits():
             parts[statistic.name] = fitted.source(statistic)
-        for feature in _with_needs(self.needs()):
+        for feature in in_order(self.needs()):
             parts.update(feature.signature(tools))
         parts.update(self.signature_parts(tools))
         parts["version"] = _version()
@@ -80,16 +80,6 @@ def make_metric(spec: str) -> Metric:
     """A metric from `name` or `name:key=value,key=value`."""
     name, options = parse_spec(spec)
     return build(metrics.get(name), name, options)
-
-
-def _with_needs(features: Iterable[Feature[Any]]) -> list[Feature[Any]]:
-    """The features and all that they need, each once, needs first."""
-    ordered: dict[Feature[Any], None] = {}
-    for feature in features:
-        for needed in _with_needs(feature.needs()):
-            ordered.setdefault(needed)
-        ordered.setdefault(feature)
-    return list(ordered)
 
 
 def _version() -> str:

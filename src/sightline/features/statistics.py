@@ -1,0 +1,94 @@
+"""What is learned from the scored corpus before any score: theta and idf. On few stories, what we ship stands in."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sightline.errors import UsageError
+from sightline.features.base import Feature, Features, Fit, Statistic, Tools
+from sightline.features.text import Phrases, Units
+from sightline.features.vision import Alignment
+from sightline.text.idf import Idf
+
+SCALE = 2.5
+"""Published GROOViST works on CLIPScore's scale: 2.5 x max(0, cosine)."""
+
+ENOUGH = 30
+"""Below so many stories a corpus statistic would be circular: it would be made of the very scores it judges."""
+
+
+@dataclass(frozen=True)
+class Theta(Statistic[float]):
+    """The mean similarity of all phrases of all stories, each story's phrases counted once."""
+
+    units: Units = "phrases"
+    name = "theta"
+
+    def needs(self) -> tuple[Feature[Any], ...]:
+        return (Alignment(self.units),)
+
+    def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[float]:
+        choice = tools.option("theta") or "auto"
+        if choice not in ("auto", "corpus", "shipped"):
+            return self._given(choice)
+        if choice != "shipped":
+            total = count = stories = 0.0
+            for got in corpus:
+                if got.failure(Alignment(self.units)) is None:
+                    similarity = SCALE * np.clip(got[Alignment(self.units)].cosine.max(axis=1), 0, None)
+                    total, count, stories = total + float(similarity.sum()), count + len(similarity), stories + 1
+            if choice == "corpus" and not count:
+                raise UsageError("theta cannot be the corpus mean: no story has a phrase and a picture")
+            if count and (choice == "corpus" or stories >= ENOUGH):
+                return Fit(total / count, "corpus")
+        return Fit(tools.embedder.encoder.thetas[self.units], "shipped")
+
+    def _given(self, choice: str) -> Fit[float]:
+        try:
+            return Fit(float(choice), f"{float(choice):.6g}")
+        except ValueError:
+            saved = read_statistics(Path(choice)).get(f"theta.{self.units}")
+            if not isinstance(saved, int | float):
+                raise UsageError(f"{choice}: no theta.{self.units} in it") from None
+            return Fit(float(saved), f"{saved:.6g}")
+
+
+@dataclass(frozen=True)
+class WordIdf(Statistic[Idf]):
+    """Inverse document frequencies of the words in the stories' phrases or nouns."""
+
+    units: Units = "phrases"
+    name = "idf"
+
+    def needs(self) -> tuple[Feature[Any], ...]:
+        return (Phrases(self.units),)
+
+    def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[Idf]:
+        choice = tools.option("idf") or "auto"
+        if choice not in ("auto", "corpus", "shipped"):
+            return Fit(Idf.load(Path(choice)), f"file:{Path(choice).name}")
+        if choice != "shipped":
+            fitted = Idf.fit(self._words(got) for got in corpus if got.failure(Phrases(self.units)) is None)
+            if choice == "corpus" or fitted.stories >= ENOUGH:
+                return Fit(fitted, "corpus")
+        return Fit(Idf.shipped(), "shipped")
+
+    def _words(self, got: Features) -> list[str]:
+        return [word.text for mention in got[Phrases(self.units)].mentions for word in mention.words]
+
+
+def read_statistics(path: Path) -> dict[str, Any]:
+    """The `statistics.json` of an earlier run."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as fault:
+        raise UsageError(f"{path}: neither a number nor a readable statistics file ({fault})") from None
+    if not isinstance(found, dict):
+        raise UsageError(f"{path}: not a statistics file")
+    return found
+
+

@@ -1,0 +1,247 @@
+"""Features of the pictures and of text against pictures: regions, alignments, whole-picture similarities."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.errors import Unscorable
+from sightline.features.base import Feature, Features, Tools
+from sightline.features.text import Phrases, Sentences, Units
+from sightline.items import Box, Item
+from sightline.vision.pictures import Picture
+
+
+@dataclass(frozen=True)
+class RegionsValue:
+    boxes: tuple[tuple[Box, ...], ...]
+    """For each picture its regions."""
+
+
+@dataclass(frozen=True)
+class Regions(Feature[RegionsValue]):
+    """Where to look in each picture: the item's own regions, or those the run's region source proposes."""
+
+    value = RegionsValue
+    reads_pictures = True
+
+    def compute(self, batch: Sequence[Features], tools: Tools) -> list[RegionsValue | Unscorable]:
+        loaded = [_load(got.item, tools) for got in batch]
+        ask = [
+            picture
+            for got, pictures in zip(batch, loaded, strict=True)
+            if not isinstance(pictures, Unscorable) and got.item.regions is None
+            for picture in pictures
+        ]
+        unique = list({picture.digest: picture for picture in ask}.values())
+        proposed: dict[str, tuple[Box, ...] | Unscorable] = {}
+        if unique:
+            for picture, boxes in zip(unique, _propose(unique, tools), strict=True):
+                proposed[picture.digest] = boxes
+        return [
+            pictures if isinstance(pictures, Unscorable) else _regions(got.item, pictures, proposed)
+            for got, pictures in zip(batch, loaded, strict=True)
+        ]
+
+    def signature(self, tools: Tools) -> Mapping[str, str]:
+        return {"regions": tools.regions.signature}
+
+
+def _propose(pictures: Sequence[Picture], tools: Tools) -> list[tuple[Box, ...] | Unscorable]:
+    """Boxes of each picture; where the source refuses the batch, picture by picture, so that one fails alone."""
+    try:
+        return [tuple(boxes) for boxes in tools.regions.propose(pictures)]
+    except Unscorable as reason:
+        if len(pictures) == 1:
+            return [reason]
+        return [_propose([picture], tools)[0] for picture in pictures]
+
+
+def _regions(
+    item: Item, pictures: Sequence[Picture], proposed: Mapping[str, tuple[Box, ...] | Unscorable]
+) -> RegionsValue | Unscorable:
+    if item.regions is not None:
+        if len(item.regions) != len(pictures):
+            return Unscorable(f"{len(item.regions)} lists of regions for {len(pictures)} pictures")
+        return RegionsValue(item.regions)
+    boxes: list[tuple[Box, ...]] = []
+    for picture in pictures:
+        found = proposed[picture.digest]
+        if isinstance(found, Unscorable):
+            return found
+        boxes.append(found)
+    return RegionsValue(tuple(boxes))
+
+
+def _load(item: Item, tools: Tools) -> list[Picture] | Unscorable:
+    if not item.images:
+        return Unscorable("there is no picture")
+    try:
+        return [tools.pictures.load(path) for path in item.images]
+    except Unscorable as reason:
+        return reason
+
+
+@dataclass(frozen=True)
+class AlignmentValue:
+    phrases: tuple[str, ...]
+    """The story's phrases, each once, in order of first mention."""
+    first: tuple[int, ...]
+    """Index of each phrase's first mention."""
+    cosine: NDArray[np.float32]
+    """[phrase, picture]: best calibrated cosine over the picture's regions."""
+    box: NDArray[np.float32]
+    """[phrase, picture, 4]: the region that gave it."""
+
+
+@dataclass(frozen=True)
+class Alignment(Feature[AlignmentValue]):
+    """How well each phrase, said bare, matches its best region in each picture."""
+
+    units: Units = "phrases"
+    value = AlignmentValue
+    reads_pictures = True
+
+    def needs(self) -> tuple[Feature[Any], ...]:
+        return (Phrases(self.units), Regions())
+
+    def compute(self, batch: Sequence[Features], tools: Tools) -> list[AlignmentValue | Unscorable]:
+        embed, calibrate = tools.embedder, tools.embedder.encoder.calibrate
+        jobs = [self._job(got, tools) for got in batch]
+        ready = [job for job in jobs if not isinstance(job, Unscorable)]
+        region_rows = iter(_split(embed.regions([r for job in ready for r in job.regions]), [len(j.regions) for j in ready]))
+        phrase_rows = iter(_split(embed.texts([p for job in ready for p in job.phrases]), [len(j.phrases) for j in ready]))
+        return [
+            job if isinstance(job, Unscorable) else job.align(calibrate(next(phrase_rows) @ next(region_rows).T))
+            for job in jobs
+        ]
+
+    def _job(self, got: Features, tools: Tools) -> "_Job | Unscorable":
+        mentions = got[Phrases(self.units)].mentions
+        first: dict[str, int] = {}
+        for number, mention in enumerate(mentions):
+            first.setdefault(mention.text, number)
+        if not first:
+            return Unscorable(f"there is no {'noun phrase' if self.units == 'phrases' else 'noun'} in the text")
+        boxes = got[Regions()].boxes
+        for number, regions in enumerate(boxes, 1):
+            if not regions:
+                return Unscorable(f"picture {number} has no region")
+        pictures = [tools.pictures.load(path) for path in got.item.images]
+        return _Job(tuple(first), tuple(first.values()), pictures, boxes)
+
+    def signature(self, tools: Tools) -> Mapping[str, str]:
+        return {"encoder": tools.embedder.signature}
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One story's alignment, before and after encoding."""
+
+    phrases: tuple[str, ...]
+    first: tuple[int, ...]
+    pictures: Sequence[Picture]
+    boxes: tuple[tuple[Box, ...], ...]
+
+    @property
+    def regions(self) -> list[tuple[Picture, Box | None]]:
+        return [(picture, box) for picture, boxes in zip(self.pictures, self.boxes, strict=True) for box in boxes]
+
+    def align(self, cosine: NDArray[Any]) -> AlignmentValue:
+        """Reduce [phrase, region] to the best region of each picture."""
+        best = np.zeros((len(self.phrases), len(self.boxes)), np.float32)
+        where = np.zeros((len(self.phrases), len(self.boxes), 4), np.float32)
+        start = 0
+        for number, boxes in enumerate(self.boxes):
+            block = cosine[:, start : start + len(boxes)]
+            winner = block.argmax(axis=1)
+            best[:, number] = block.max(axis=1)
+            where[:, number] = np.asarray(boxes, np.float32)[winner]
+            start += len(boxes)
+        return AlignmentValue(self.phrases, self.first, best, where)
+
+
+def _split(rows: NDArray[Any], sizes: Sequence[int]) -> list[NDArray[Any]]:
+    return np.split(rows, np.cumsum(sizes)[:-1]) if sizes else []
+
+
+PROMPT = "A photo depicts "
+"""CLIPScore's prompt (Hessel et al. 2021)."""
+
+
+@dataclass(frozen=True)
+class PairsValue:
+    cosine: tuple[float, ...]
+    """One for each sentence and its picture, calibrated."""
+    truncated: tuple[int, ...]
+    """Numbers of the sentences that were cut to the encoder's length."""
+
+
+@dataclass(frozen=True)
+class PairSimilarity(Feature[PairsValue]):
+    """Each sentence, prompted, against its own whole picture."""
+
+    value = PairsValue
+    reads_pictures = True
+
+    def needs(self) -> tuple[Feature[Any], ...]:
+        return (Sentences(),)
+
+    def compute(self, batch: Sequence[Features], tools: Tools) -> list[PairsValue | Unscorable]:
+        embed = tools.embedder
+        jobs = [self._pairs(got, tools) for got in batch]
+        pairs = [pair for job in jobs if not isinstance(job, Unscorable) for pair in job]
+        images = embed.regions([(picture, None) for _, picture in pairs])
+        texts = embed.texts([sentence for sentence, _ in pairs])
+        cosine = iter(embed.encoder.calibrate(np.einsum("nd,nd->n", images, texts)).tolist())
+        return [
+            job
+            if isinstance(job, Unscorable)
+            else PairsValue(
+                tuple(next(cosine) for _ in job),
+                tuple(n for n, (sentence, _) in enumerate(job) if embed.encoder.truncated(sentence)),
+            )
+            for job in jobs
+        ]
+
+    def _pairs(self, got: Features, tools: Tools) -> list[tuple[str, Picture]] | Unscorable:
+        sentences = got[Sentences()].sentences
+        pictures = _load(got.item, tools)
+        if isinstance(pictures, Unscorable):
+            return pictures
+        if len(sentences) != len(pictures):
+            return Unscorable(f"{len(sentences)} sentences for {len(pictures)} pictures: they cannot be paired")
+        return [(PROMPT + sentence, picture) for sentence, picture in zip(sentences, pictures, strict=True)]
+
+    def signature(self, tools: Tools) -> Mapping[str, str]:
+        return {"encoder": tools.embedder.signature}
+
+
+@dataclass(frozen=True)
+class ReferenceCosines:
+    cosine: tuple[float, ...]
+    """The caption, prompted, against each reference, prompted."""
+
+
+@dataclass(frozen=True)
+class ReferenceSimilarity(Feature[ReferenceCosines]):
+    """The caption against its references, in the encoder's text space."""
+
+    value = ReferenceCosines
+
+    def needs(self) -> tuple[Feature[Any], ...]:
+        return (Sentences(),)
+
+    def compute(self, batch: Sequence[Features], tools: Tools) -> list[ReferenceCosines | Unscorable]:
+        references = [tuple(r for r in got.item.references if r.strip()) for got in batch]
+        rows = tools.embedder.texts([PROMPT + text for refs in references for text in refs])
+        captions = tools.embedder.texts([PROMPT + got.item.whole_text for got in batch])
+        return [
+            ReferenceCosines(tuple((block @ caption).tolist())) if len(block) else Unscorable("there are no references")
+            for block, caption in zip(_split(rows, [len(refs) for refs in references]), captions, strict=True)
+        ]
+
+    def signature(self, tools: Tools) -> Mapping[str, str]:
+        return {"encoder": tools.embedder.signature}

@@ -1,0 +1,66 @@
+"""CLIPScore and RefCLIPScore (Hessel et al., EMNLP 2021)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sightline.errors import Unscorable
+from sightline.features.base import Feature, Features, Fitted
+from sightline.features.statistics import SCALE
+from sightline.features.text import Sentences
+from sightline.features.vision import PairSimilarity, ReferenceSimilarity
+from sightline.items import Evidence, PairEvidence
+from sightline.metrics.base import Metric, metric
+
+
+def clipscore(cosine: float) -> float:
+    """CLIP-S = 2.5 x max(0, cos(c, v))."""
+    return SCALE * max(0.0, cosine)
+
+
+def refclipscore(clip_s: float, reference_cosines: Sequence[float]) -> float:
+    """RefCLIP-S: harmonic mean of CLIP-S and the best reference's max(0, cos(c, r))."""
+    best = max(0.0, *reference_cosines)
+    return 2 * clip_s * best / (clip_s + best) if clip_s + best > 0 else 0.0
+
+
+def _evidence(got: Features, scores: Sequence[float], parts: dict[str, float]) -> Evidence:
+    sentences = got[Sentences()].sentences
+    return Evidence(
+        sentences=sentences,
+        pairs=tuple(
+            PairEvidence(f"sentence {n}", f"picture {n}", score) for n, score in enumerate(scores, 1)
+        ),
+        parts=parts,
+        notes=tuple(f"sentence {n + 1} was cut to the encoder's length" for n in got[PairSimilarity()].truncated),
+    )
+
+
+@metric("clipscore")
+@dataclass(frozen=True)
+class ClipScore(Metric):
+    """Each sentence against its own picture as a whole; a story's score is the mean over its pairs."""
+
+    def needs(self) -> tuple[Feature[Any], ...]:
+        return (Sentences(), PairSimilarity())
+
+    def score(self, got: Features, fitted: Fitted) -> tuple[float, Evidence]:
+        scores = [clipscore(cosine) for cosine in got[PairSimilarity()].cosine]
+        return sum(scores) / len(scores), _evidence(got, scores, {})
+
+
+@metric("refclipscore")
+@dataclass(frozen=True)
+class RefClipScore(Metric):
+    """CLIPScore of a caption, combined with its closeness to the best reference."""
+
+    def needs(self) -> tuple[Feature[Any], ...]:
+        return (Sentences(), PairSimilarity(), ReferenceSimilarity())
+
+    def score(self, got: Features, fitted: Fitted) -> tuple[float, Evidence]:
+        if not got.item.is_caption:
+            raise Unscorable("refclipscore compares captions with references; a story has several pictures")
+        clip_s = clipscore(got[PairSimilarity()].cosine[0])
+        best = max(0.0, *got[ReferenceSimilarity()].cosine)
+        score = refclipscore(clip_s, got[ReferenceSimilarity()].cosine)
+        return score, _evidence(got, [clip_s], {"clipscore": clip_s, "best reference": best})

@@ -1,0 +1,104 @@
+"""A run over files: items in, the contract's result files out, each put in place whole."""
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from sightline.errors import UsageError
+from sightline.features.base import Fitted
+from sightline.features.statistics import Theta, WordIdf
+from sightline.io import read_items
+from sightline.io.write import ScoreWriter, read_failures, read_scores
+from sightline.items import Evidence, Failure, Score
+from sightline.pipeline.journal import Journal
+from sightline.pipeline.result import summary_text
+from sightline.pipeline.run import Progress, Run
+from sightline.report import write_report
+
+JOURNAL = "unfinished.sqlite"
+
+
+class FileSink:
+    """Scores and failures straight to disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._writer = ScoreWriter(folder)
+        self.failures = 0
+
+    def add(self, scores: Sequence[Score], failures: Sequence[Failure]) -> None:
+        self._writer.add(scores, failures)
+        self.failures += len(failures)
+
+    def evidence(self, metric: str) -> Iterable[Evidence]:
+        self._writer.close()
+        return (score.evidence for score in read_scores(self._folder / "scores.jsonl") if score.metric == metric)
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+def score_file(
+    source: Path,
+    run: Run,
+    folder: Path,
+    *,
+    format: str | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    title: str | None = None,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Score a file into a folder and return the summary. A run that is killed can be resumed from its journal."""
+    items = read_items(source, format=format)
+    journal = open_journal(folder, run, resume, overwrite)
+    sink = FileSink(folder)
+    summary = run.score(items, journal, sink, progress)
+    sink.close()
+    write_whole(folder / "summary.json", summary_text(summary))
+    write_whole(folder / "statistics.json", statistics_text(run.fitted))
+    write_report(
+        folder / "report.html",
+        journal.items(summary["items"]),
+        read_scores(folder / "scores.jsonl"),
+        list(read_failures(folder / "failures.jsonl")),
+        title=title or source.name,
+        summary=summary,
+    )
+    journal.delete()
+    return {**summary, "failures": sink.failures}
+
+
+def open_journal(folder: Path, run: Run, resume: bool, overwrite: bool) -> Journal:
+    """The folder's journal: a new one, or the unfinished one where the user says to go on."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise UsageError(f"{folder}: cannot write there ({fault.strerror})") from None
+    path = folder / JOURNAL
+    if path.exists() and not resume:
+        if not overwrite:
+            raise UsageError(f"{folder} holds an unfinished run; give --resume to go on or --overwrite to start over")
+        Journal.remove(path)
+    return Journal(path, run.fingerprint)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Put a file in place at once, so that a reader never sees half of it."""
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, "utf-8")
+    os.replace(part, path)
+
+
+def statistics_text(fitted: Fitted) -> str:
+    """What the run learned from its corpus, for `--theta FILE` and `--idf FILE` of a later run."""
+    found: dict[str, Any] = {}
+    for statistic, fit in fitted.items():
+        if isinstance(statistic, Theta):
+            found[f"theta.{statistic.units}"] = fit.value
+        elif isinstance(statistic, WordIdf):
+            found[f"idf.{statistic.units}"] = fit.value.to_json()
+        found[f"{statistic.name}.source"] = fit.source
+    return json.dumps(found, indent=2) + "\n"

@@ -1,0 +1,62 @@
+"""Which features a set of metrics needs, in what order, each once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sightline.errors import Unscorable, UsageError
+from sightline.features.base import Feature, Features, Statistic, Tools, in_order
+from sightline.metrics import Metric, make_metric
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Metrics by the spec the user wrote, the features they need (needs first), and which of those are kept."""
+
+    metrics: dict[str, Metric]
+    features: tuple[Feature[Any], ...]
+    kept: tuple[Feature[Any], ...]
+    """The features that metrics and statistics read; the rest are steps on the way and are let go."""
+    statistics: tuple[Statistic[Any], ...]
+
+    @property
+    def reads_pictures(self) -> bool:
+        return any(feature.reads_pictures for feature in self.features)
+
+    @classmethod
+    def of(cls, specs: Sequence[str]) -> "Plan":
+        if not specs:
+            raise UsageError("no metric is named; 'sightline metrics' lists them")
+        metrics = {spec: make_metric(spec) for spec in specs}
+        statistics = tuple(dict.fromkeys(s for metric in metrics.values() for s in metric.fits()))
+        kept = dict.fromkeys(
+            feature
+            for asker in (*metrics.values(), *statistics)
+            for feature in asker.needs()
+        )
+        return cls(metrics, tuple(in_order(kept)), tuple(kept), statistics)
+
+
+def compute(plan: Plan, batch: Sequence[Features], tools: Tools) -> None:
+    """Compute every feature of the plan for a batch. An item that fails a feature fails all that stand on it."""
+    for feature in plan.features:
+        able: list[Features] = []
+        for got in batch:
+            reasons = [reason for need in feature.needs() if (reason := got.failure(need)) is not None]
+            if reasons:
+                got.put(feature, reasons[0])
+            else:
+                able.append(got)
+        if able:
+            for got, value in zip(able, compute_or_split(feature, able, tools), strict=True):
+                got.put(feature, value)
+
+
+def compute_or_split(feature: Feature[Any], batch: Sequence[Features], tools: Tools) -> Sequence[Any]:
+    """The batch's values; where the batch is refused, item by item, so that the one at fault fails alone."""
+    try:
+        return feature.compute(batch, tools)
+    except Unscorable as reason:
+        if len(batch) == 1:
+            return [reason]
+        return [compute_or_split(feature, [got], tools)[0] for got in batch]

@@ -1,0 +1,165 @@
+"""A run, from items to scores: features batch by batch into the journal, corpus statistics, then every score."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from sightline.errors import Unscorable
+from sightline.features.base import Features, Fitted
+from sightline.items import Evidence, Failure, Item, Score
+from sightline.metrics import Metric
+from sightline.pipeline.engines import Batch, engines
+from sightline.pipeline.journal import Journal
+from sightline.pipeline.plan import Plan
+from sightline.pipeline.settings import LocalTools, Settings
+
+BATCH_ITEMS = 256
+BATCH_PICTURES = 32
+"""A batch ends at whichever comes first: enough to fill the encoder, little enough for memory."""
+
+
+class Progress(Protocol):
+    """Told how far the run is."""
+
+    def __call__(self, stage: str, done: int) -> None: ...
+
+
+class Sink(Protocol):
+    """Where scores and failures go as they are made, and where a corpus-level value reads them back."""
+
+    def add(self, scores: Sequence[Score], failures: Sequence[Failure]) -> None: ...
+    def evidence(self, metric: str) -> Iterable[Evidence]: ...
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The journal as something statistics can stream over, as often as they like."""
+
+    journal: Journal
+    plan: Plan
+    places: int
+
+    def __iter__(self) -> Iterator[Features]:
+        return self.journal.read(self.plan.kept, self.places)
+
+
+class Run:
+    """One scoring run. `fingerprint` says what must be equal for a later run to go on from its journal."""
+
+    def __init__(self, specs: Sequence[str], settings: Settings, engine: str = "local") -> None:
+        self.plan = Plan.of(specs)
+        self.tools = LocalTools(settings)
+        self.engine = engines.get(engine)
+        self.fingerprint = repr((tuple(self.plan.metrics), settings.encoder, settings.nlp, settings.regions,
+                                 settings.region_count, settings.concreteness, settings.options))
+
+    def score(self, items: Iterable[Item], journal: Journal, sink: Sink, progress: Progress) -> dict[str, Any]:
+        """Score every item into the sink and return the summary."""
+        duplicates: list[Failure] = []
+        places = self._compute(items, journal, duplicates, progress)
+        corpus = Corpus(journal, self.plan, places)
+        fitted = Fitted({statistic: statistic.fit(corpus, self.tools) for statistic in self.plan.statistics})
+        signatures = {spec: metric.signature(self.tools, fitted) for spec, metric in self.plan.metrics.items()}
+        totals = {spec: Total() for spec in self.plan.metrics}
+        done = 0
+        for batch in _chunks(corpus, BATCH_ITEMS):
+            for spec, metric in self.plan.metrics.items():
+                scores, failures = _score(spec, metric, batch, fitted, signatures[spec])
+                totals[spec].add(scores, failures)
+                sink.add(scores, failures)
+            done += len(batch)
+            progress("scores", done)
+        sink.add([], duplicates)
+        self.fitted = fitted
+        return {
+            "metrics": {
+                spec: totals[spec].summary(signatures[spec], metric.corpus(sink.evidence(spec), fitted)
+                                           if type(metric).corpus is not Metric.corpus else None)
+                for spec, metric in self.plan.metrics.items()
+            },
+            "items": places,
+            "duplicates": len(duplicates),
+        }
+
+    def _compute(self, items: Iterable[Item], journal: Journal, duplicates: list[Failure], progress: Progress) -> int:
+        journal.forget_order()
+        seen: set[str] = set()
+        done = place = 0
+
+        def fresh() -> Iterator[tuple[int, Features]]:
+            nonlocal place, done
+            for item in items:
+                if item.id in seen:
+                    reason = "an earlier item has the same id; this one is left out"
+                    duplicates.extend(Failure(item.id, spec, reason, item.source) for spec in self.plan.metrics)
+                    continue
+                seen.add(item.id)
+                place += 1
+                if journal.has(item, place - 1):
+                    done += 1
+                    progress("features", done)
+                else:
+                    yield place - 1, Features(item)
+
+        for batch in self.engine(self.plan, self.tools, _batches(fresh())):
+            journal.add(batch, self.plan.kept)
+            done += len(batch)
+            progress("features", done)
+        return place
+
+
+@dataclass
+class Total:
+    """What the summary says of one metric."""
+
+    n: int = 0
+    sum: float = 0.0
+    failed: int = 0
+
+    def add(self, scores: Sequence[Score], failures: Sequence[Failure]) -> None:
+        self.n += len(scores)
+        self.sum += float(np.sum([score.score for score in scores]))
+        self.failed += len(failures)
+
+    def summary(self, signature: str, corpus: float | None) -> dict[str, Any]:
+        mean = self.sum / self.n if self.n else None
+        found: dict[str, Any] = {"mean": mean, "n": self.n, "failed": self.failed, "signature": signature}
+        return found if corpus is None else {**found, "corpus": corpus}
+
+
+def _score(
+    spec: str, metric: Metric, batch: Sequence[Features], fitted: Fitted, signature: str
+) -> tuple[list[Score], list[Failure]]:
+    scores: list[Score] = []
+    failures: list[Failure] = []
+    for got, found in zip(batch, metric.score_batch(batch, fitted), strict=True):
+        if isinstance(found, Unscorable):
+            failures.append(Failure(got.item.id, spec, str(found), got.item.source))
+        elif not np.isfinite(found[0]):
+            failures.append(Failure(got.item.id, spec, f"the score came out as {found[0]}", got.item.source))
+        else:
+            scores.append(Score(got.item.id, spec, float(found[0]), signature, found[1]))
+    return scores, failures
+
+
+def _batches(items: Iterable[tuple[int, Features]]) -> Iterator[Batch]:
+    batch: list[tuple[int, Features]] = []
+    pictures: set[Path] = set()
+    for place, got in items:
+        batch.append((place, got))
+        pictures.update(got.item.images)
+        if len(batch) >= BATCH_ITEMS or len(pictures) >= BATCH_PICTURES:
+            yield batch
+            batch, pictures = [], set()
+    if batch:
+        yield batch
+
+
+def _chunks(corpus: Iterable[Features], size: int) -> Iterator[list[Features]]:
+    stream = iter(corpus)
+    while chunk := list(islice(stream, size)):
+        yield chunk

@@ -1,0 +1,106 @@
+"""What a user chooses for a run, and the tools made from those choices."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+
+from sightline.encoders import Embedder, load_encoder
+from sightline.errors import UsageError
+from sightline.items import Box
+from sightline.pipeline.cache import Cache
+from sightline.text.concreteness import Concreteness
+from sightline.text.language import Language
+from sightline.text.spacy_language import load_language
+from sightline.vision import Picture, Pictures, RegionSource, load_regions
+
+
+def default_cache() -> Path:
+    """Where vectors are kept between runs, unless the user says otherwise."""
+    home = os.environ.get("SIGHTLINE_CACHE") or os.environ.get("XDG_CACHE_HOME")
+    return Path(home) / "sightline" if home else Path.home() / ".cache" / "sightline"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The choices of a run. Everything here that changes a score is named in the score's signature."""
+
+    encoder: str = "pocket"
+    nlp: str = "embedded"
+    regions: str = "proposer"
+    region_count: int = 10
+    concreteness: Path | None = None
+    cache: Path | None = field(default_factory=default_cache)
+    """None keeps vectors in memory for the run only."""
+    options: tuple[tuple[str, str], ...] = ()
+    """Named choices that single features and statistics ask for: theta, idf, coherence, vectors, …"""
+
+    def with_options(self, **options: str | None) -> "Settings":
+        given = {**dict(self.options), **{key: value for key, value in options.items() if value is not None}}
+        return replace(self, options=tuple(sorted(given.items())))
+
+    def with_cache(self, cache: Path | None) -> "Settings":
+        return replace(self, cache=cache)
+
+
+class LocalTools:
+    """The tools of this process. Each is loaded when first asked for."""
+
+    def __init__(self, settings: Settings) -> None:
+        if settings.region_count < 1:
+            raise UsageError("at least one region per picture is needed")
+        self.settings = settings
+
+    @cached_property
+    def cache(self) -> Cache:
+        return Cache(self.settings.cache)
+
+    @cached_property
+    def language(self) -> Language:
+        return load_language(self.settings.nlp)
+
+    @cached_property
+    def concreteness(self) -> Concreteness:
+        given = self.settings.concreteness
+        return Concreteness.from_file(given) if given else Concreteness.embedded()
+
+    @cached_property
+    def pictures(self) -> Pictures:
+        return Pictures()
+
+    @cached_property
+    def regions(self) -> RegionSource:
+        return RememberedRegions(load_regions(self.settings.regions, self.settings.region_count), self.cache)
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        return Embedder(load_encoder(self.settings.encoder), self.cache)
+
+    def option(self, name: str) -> str | None:
+        return dict(self.settings.options).get(name)
+
+
+class RememberedRegions:
+    """A region source that proposes for each picture once, ever."""
+
+    def __init__(self, source: RegionSource, cache: Cache) -> None:
+        self._source = source
+        self._cache = cache
+
+    @property
+    def signature(self) -> str:
+        return self._source.signature
+
+    def propose(self, pictures: Sequence[Picture]) -> list[list[Box]]:
+        keys = [f"regions\x1f{self.signature}\x1f{picture.digest}" for picture in pictures]
+        known = self._cache.get_many(keys)
+        missing = [number for number, key in enumerate(keys) if key not in known]
+        if missing:
+            proposed = self._source.propose([pictures[number] for number in missing])
+            fresh = [(keys[n], msgspec.json.encode(boxes)) for n, boxes in zip(missing, proposed, strict=True)]
+            self._cache.put_many(fresh)
+            known.update(fresh)
+        return [msgspec.json.decode(known[key], type=list[Box]) for key in keys]
