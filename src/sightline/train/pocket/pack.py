@@ -1,0 +1,112 @@
+"""The training data as a few plain arrays: encoded pictures back to back, captions, boxes.
+
+Only files marked for training are read: flickr8k_train, coco_regions_train with coco_captions, tiny_imagenet, and
+coco_regions_dev for choosing. The Flickr8k test pictures and everything in coco_eval stay unseen.
+"""
+
+import gzip
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+PIECE = 32 << 20
+"""Bytes of encoded pictures in one file of a pack."""
+
+
+def flickr_captions(folder: Path) -> dict[str, list[str]]:
+    """Captions by picture file. One id of the published file is malformed (`….jpg.1`): it reads as its picture's."""
+    captions: dict[str, list[str]] = defaultdict(list)
+    with gzip.open(folder / "flickr8k_captions.tsv.gz", "rt", encoding="utf-8") as lines:
+        for line in lines:
+            key, _, caption = line.rstrip("\n").partition("\t")
+            match = re.match(r"(.+?\.jpg)", key)
+            if match and caption.strip():
+                captions[match[1]].append(caption.strip())
+    return dict(captions)
+
+
+def coco_captions(folder: Path) -> dict[int, list[str]]:
+    with gzip.open(folder / "coco_captions.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return {row["id"]: [c.strip() for c in row["captions"] if c.strip()] for row in map(json.loads, lines)}
+
+
+def _write(out: Path, name: str, images: list[bytes], about: list[dict[str, Any]]) -> None:
+    """Pictures in pieces of bounded size, with what is known of each beside them."""
+    start = piece = 0
+    while start < len(images):
+        end, size = start, 0
+        while end < len(images) and (size == 0 or size + len(images[end]) <= PIECE):
+            size += len(images[end])
+            end += 1
+        offsets = np.cumsum([0, *(len(image) for image in images[start:end])])
+        blob = np.frombuffer(b"".join(images[start:end]), np.uint8)
+        text = np.frombuffer(json.dumps(about[start:end]).encode(), np.uint8)
+        np.savez(out / f"{name}_{piece}.npz", blob=blob, offsets=offsets, about=text)
+        start, piece = end, piece + 1
+
+
+def pack(folder: Path, out: Path, limit: int | None = None) -> None:
+    """Write the pack of a data folder; `limit` keeps that many rows of each file, for a small trial."""
+    out.mkdir(parents=True, exist_ok=True)
+    captions = flickr_captions(folder)
+    rows = pq.read_table(folder / "flickr8k_train.parquet").to_pylist()[:limit]
+    _write(
+        out,
+        "flickr",
+        [row["image"] for row in rows],
+        [{"dev": row["split"] == "dev", "captions": captions.get(row["file"], [])} for row in rows],
+    )
+    by_id = coco_captions(folder)
+    for name in ("coco_regions_train", "coco_regions_dev"):
+        rows = pq.read_table(folder / f"{name}.parquet").to_pylist()[:limit]
+        _write(
+            out,
+            name.replace("_regions", ""),
+            [row["image"] for row in rows],
+            [
+                {
+                    "category": row["category"],
+                    "box": [round(edge, 4) for edge in row["box"]],
+                    "captions": by_id.get(row["id"], []),
+                }
+                for row in rows
+            ],
+        )
+    rows = pq.read_table(folder / "tiny_imagenet.parquet").to_pylist()
+    if limit:
+        rows = rows[:: max(1, len(rows) // limit)][:limit]
+    _write(out, "tiny", [row["image"] for row in rows], [{"name": row["name"].split(",")[0].strip()} for row in rows])
+
+
+def read_pack(folder: Path, name: str) -> tuple[list[bytes], list[dict[str, Any]]]:
+    """The pictures of one source, still encoded, and what is known of each."""
+    images: list[bytes] = []
+    about: list[dict[str, Any]] = []
+    for path in sorted(folder.glob(f"{name}_[0-9]*.npz")):
+        with np.load(path) as piece:
+            blob, offsets = piece["blob"].tobytes(), piece["offsets"]
+            images += [blob[a:b] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+            about += json.loads(piece["about"].tobytes())
+    return images, about
+
+
+def decode_square(images: list[bytes], side: int, workers: int) -> NDArray[np.uint8]:
+    """Decode and squash every picture to side x side: [n, 3, side, side]."""
+    from concurrent.futures import ThreadPoolExecutor
+    from io import BytesIO
+
+    from PIL import Image
+
+    def one(data: bytes) -> NDArray[np.uint8]:
+        with Image.open(BytesIO(data)) as picture:
+            square = picture.convert("RGB").resize((side, side), Image.Resampling.BICUBIC)
+        return np.asarray(square).transpose(2, 0, 1)
+
+    with ThreadPoolExecutor(workers) as pool:
+        return np.stack(list(pool.map(one, images, chunksize=64)))
