@@ -167,10 +167,12 @@ def _loose_texts(pieces: list[str], rng: np.random.Generator, made: int = 60_000
     ).split()
     joins = "in on with near of at behind by".split()
     texts = words + [f"the {word}" for word in words]
-    for _ in range(made):
-        a, b = rng.choice(words, 2)
-        opener, quality, join = (str(rng.choice(part)) for part in (openers, qualities, joins))
-        texts.append(
-            str(rng.choice([f"{opener} {quality} {a}", f"{opener} {a}", f"{opener} {a} {join} the {b}", f"{a} {b}"]))
-        )
+
+    def draw(some: list[str]) -> list[str]:
+        return [some[n] for n in rng.integers(len(some), size=made)]
+
+    parts = zip(draw(openers), draw(qualities), draw(joins), draw(words), draw(words), rng.integers(4, size=made), strict=True)
+    for opener, quality, join, a, b, form in parts:
+        forms = (f"{opener} {quality} {a}", f"{opener} {a}", f"{opener} {a} {join} the {b}", f"{a} {b}")
+        texts.append(forms[form])
     return texts
