@@ -1,0 +1,91 @@
+"""The rules for describing a picture, each broken and kept."""
+
+import gzip
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sightline.people.descriptions import QUESTIONS, check_answer, check_description
+
+GOOD = {
+    "scene": "in a ski resort",
+    "action": "They are skiing.",
+    "rationale": "They are on a family holiday.",
+}
+
+
+def rules(axis, text):
+    return {fault.rule for fault in check_answer(axis, text)}
+
+
+def test_the_papers_own_examples_pass():
+    assert check_description(GOOD) == []
+
+
+@pytest.mark.parametrize(
+    ("axis", "text", "rule"),
+    [
+        ("scene", "", "empty"),
+        ("scene", "...", "empty"),
+        ("scene", "outdoors", "one word"),
+        ("action", "Skiing!", "one word"),
+        ("action", "skiing down a hill", "subject"),
+        ("action", "is playing in the garden", "subject"),
+        ("rationale", "to win the match", "subject"),
+        ("rationale", "I think they are late.", "hedge"),
+        ("rationale", "They are late, I  suppose." .replace("  ", " "), "hedge"),
+        ("scene", "Maybe in a park", "hedge"),
+        ("scene", "in a park or a zoo", "or"),
+        ("action", "They watch the NBA finals", "acronym"),
+        ("action", "THEY ARE SKIING DOWN", "capitals"),
+        ("action", "The dude is skating", "slang"),
+        ("action", "He is gonna jump", "slang"),
+        ("action", "He is " + "very " * 80 + "tired", "long"),
+    ],
+)  # fmt: skip
+def test_a_broken_rule_is_named(axis, text, rule):
+    assert rule in rules(axis, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "He is watching TV.",
+        "The girl in the red coat holds an umbrella.",
+        "Two skiers are talking.",
+        "Because they want to keep warm.",
+        "He's working and took a photo.",
+        "They care about the patient.",
+        "Children play in the sand.",
+        "An orchestra performs for Oregon visitors.",  # "or" inside words
+    ],
+)
+def test_honest_sentences_pass(text):
+    assert rules("action", text) == set()
+
+
+def test_what_and_why_must_differ():
+    same = {**GOOD, "rationale": "they are skiing"}
+    assert [(c.axis, c.rule) for c in check_description(same)] == [("rationale", "same")]
+
+
+@given(st.dictionaries(st.sampled_from([*QUESTIONS, "other"]), st.text(max_size=400)))
+def test_any_text_gets_an_answer(answers):
+    for fault in check_description(answers):
+        assert fault.axis in QUESTIONS
+        assert fault.message
+
+
+@pytest.mark.data
+def test_most_published_captions_stand_and_fragments_do_not(data):
+    """Most published captions were written to these rules; those that begin with "to" were not."""
+    with gzip.open(data / "hl_test.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line)["captions"] for line in lines]
+    kept = {axis: [not check_answer(axis, text) for row in rows for text in row[axis]] for axis in QUESTIONS}
+    assert sum(kept["scene"]) / len(kept["scene"]) > 0.95
+    assert sum(kept["action"]) / len(kept["action"]) > 0.75
+    fragments = [text for row in rows for text in row["rationale"] if text.lower().startswith("to ")]
+    assert len(fragments) > 100
+    assert all(check_answer("rationale", text) for text in fragments)
