@@ -1,0 +1,97 @@
+"""What a reader is, the readers by name, and the guess which one a file needs."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar, Literal, overload
+
+from sightline.errors import UsageError
+from sightline.io.items import item_from_dict
+from sightline.io.source import BadLine, Source
+from sightline.items import Item
+from sightline.registry import Registry, build, parse_spec
+
+Found = Item | BadLine
+
+
+class Reader:
+    """Streams items out of a file. A dataclass: its fields are the options of `--format name:key=value`."""
+
+    general: ClassVar[bool] = False
+    """Whether it also takes files that a more special reader recognises."""
+
+    def recognises(self, source: Source) -> bool:
+        """Whether the file looks like this format."""
+        raise TypeError(f"{type(self).__name__} does not say what it recognises")
+
+    def read(self, source: Source) -> Iterator[Found]:
+        """Every item; a line that is none comes out as the reason, and reading goes on."""
+        raise TypeError(f"{type(self).__name__} does not say how it reads")
+
+
+readers: Registry[type[Reader]] = Registry("format")
+
+
+@overload
+def read_items(
+    path: Path, *, format: str | None = None, on_error: Literal["raise"] = "raise"
+) -> Iterator[Item]: ...
+@overload
+def read_items(path: Path, *, format: str | None = None, on_error: Literal["collect"]) -> Iterator[Found]: ...
+
+
+def read_items(
+    path: Path, *, format: str | None = None, on_error: Literal["raise", "collect"] = "raise"
+) -> Iterator[Found]:
+    """Stream the items of a file, whose format is guessed unless given.
+
+    A bad line raises BadLine, or with on_error="collect" comes out in its place among the items.
+    """
+    source = Source(path)  # a file that cannot be read is told at once, not at the first item
+    reader = make_reader(format) if format else guess(source)
+    return _stream(reader, source, on_error == "collect")
+
+
+def _stream(reader: Reader, source: Source, collect: bool) -> Iterator[Found]:
+    first_fault: BadLine | None = None
+    items = 0
+    for found in reader.read(source):
+        if isinstance(found, BadLine):
+            if not collect:
+                raise found
+            first_fault = first_fault or found
+        else:
+            items += 1
+        yield found
+    if not items:
+        reason = (
+            f"no item in it; first: {first_fault.reason} (line {first_fault.where})"
+            if first_fault
+            else "no item in it"
+        )
+        raise UsageError(f"{source.path}: {reason}")
+
+
+def make_reader(spec: str) -> Reader:
+    name, options = parse_spec(spec)
+    return build(readers.get(name), name, options)
+
+
+def guess(source: Source) -> Reader:
+    """The reader that recognises the file; a special one before a general one."""
+    made = {name: readers.get(name)() for name in readers}
+    fitting = {name: reader for name, reader in made.items() if reader.recognises(source)}
+    special = {name: reader for name, reader in fitting.items() if not reader.general}
+    chosen = special or fitting
+    if len(chosen) > 1:
+        raise UsageError(f"{source.path}: could be {' or '.join(chosen)}; say which with --format")
+    if not chosen:
+        raise UsageError(f"{source.path}: the format is not known; give --format, one of {', '.join(made)}")
+    return next(iter(chosen.values()))
+
+
+def checked(given: dict[str, object], base: Path, where: str) -> Found:
+    """The item, or the reason why there is none."""
+    try:
+        return item_from_dict(given, base, where)
+    except BadLine as bad:
+        return bad

@@ -1,0 +1,135 @@
+"""Regions from an object detector: `detector:NAME`, a torchvision or transformers model by name or path."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from PIL import Image
+
+from sightline.errors import UsageError, extra
+from sightline.items import Box
+from sightline.vision.pictures import Picture
+from sightline.vision.regions import RegionSource, region_sources
+
+BATCH = 8
+TORCHVISION = ("fasterrcnn_", "fcos_", "maskrcnn_", "retinanet_", "ssd300_", "ssdlite320_")
+"""How torchvision's detectors are called."""
+
+Scored = list[tuple[float, Box]]
+
+
+class Model(Protocol):
+    """A loaded detector: for each image its boxes with their confidence, in pixels of that image."""
+
+    def detect(self, images: Sequence[Image.Image]) -> list[Scored]: ...
+
+
+@region_sources.add("detector")
+def detector(argument: str, count: int) -> RegionSource:
+    """What an object detector finds, most confident first; torchvision or transformers, by name or path."""
+    if not argument:
+        raise UsageError("--regions detector needs a model: detector:NAME or detector:PATH")
+    model: Model = Torchvision(argument) if argument.startswith(TORCHVISION) else Transformers(argument)
+    return Detector(argument, model, count)
+
+
+class Detector:
+    """The most confident boxes of a detector; a picture in which it finds nothing is looked at whole."""
+
+    def __init__(self, name: str, model: Model, count: int) -> None:
+        self._model = model
+        self._count = count
+        self.signature = f"detector:{Path(name).name if Path(name).is_dir() else name}-{count}"
+
+    def propose(self, pictures: Sequence[Picture]) -> list[list[Box]]:
+        found: list[list[Box]] = []
+        for start in range(0, len(pictures), BATCH):
+            some = pictures[start : start + BATCH]
+            images = [picture.crop() for picture in some]
+            for picture, image, boxes in zip(some, images, self._model.detect(images), strict=True):
+                found.append(self._best(boxes, image.size, picture.size))
+        return found
+
+    def _best(self, boxes: Scored, seen: tuple[int, int], size: tuple[int, int]) -> list[Box]:
+        across, down = size[0] / seen[0], size[1] / seen[1]
+        best: list[Box] = []
+        for _, (x0, y0, x1, y1) in sorted(boxes, key=lambda pair: -pair[0]):
+            box = (
+                max(0.0, x0 * across),
+                max(0.0, y0 * down),
+                min(float(size[0]), x1 * across),
+                min(float(size[1]), y1 * down),
+            )
+            if box[2] - box[0] >= 1 and box[3] - box[1] >= 1:
+                best.append(box)
+            if len(best) == self._count:
+                break
+        return best or [(0.0, 0.0, float(size[0]), float(size[1]))]
+
+
+class Transformers:
+    """DETR, YOLOS, RT-DETR and their like."""
+
+    def __init__(self, name: str) -> None:
+        self._torch = extra("torch", "torch")
+        transformers = extra("transformers", "torch")
+        try:
+            self._processor = transformers.AutoImageProcessor.from_pretrained(name)
+            model = transformers.AutoModelForObjectDetection.from_pretrained(name)
+        except (OSError, ValueError, ImportError) as fault:
+            raise no_model("detector", name, fault) from None
+        self._device = "cuda" if self._torch.cuda.is_available() else "cpu"
+        self._model: Any = model.eval().to(self._device)
+
+    def detect(self, images: Sequence[Image.Image]) -> list[Scored]:
+        # One by one: batches are padded to the largest picture, and neighbours must not change what is found.
+        return [self._detect(image) for image in images]
+
+    def _detect(self, image: Image.Image) -> Scored:
+        torch = self._torch
+        with torch.inference_mode():
+            batch = self._processor(images=image, return_tensors="pt").to(self._device)
+            found = self._processor.post_process_object_detection(
+                self._model(**batch), threshold=0.0, target_sizes=[(image.height, image.width)]
+            )[0]
+        return [
+            (float(score), tuple(box))
+            for score, box in zip(found["scores"].tolist(), found["boxes"].tolist(), strict=True)
+        ]
+
+
+class Torchvision:
+    """Faster R-CNN, RetinaNet, SSD and their like, with their published weights."""
+
+    def __init__(self, name: str) -> None:
+        self._torch = extra("torch", "torch")
+        try:
+            from torchvision.models import get_model, get_model_weights
+        except ImportError:
+            raise UsageError(f"detector:{name} needs torchvision: pip install torchvision") from None
+        try:
+            weights = get_model_weights(name).DEFAULT
+            model = get_model(name, weights=weights)
+        except (OSError, ValueError) as fault:
+            raise no_model("detector", name, fault) from None
+        self._transform = weights.transforms()
+        self._device = "cuda" if self._torch.cuda.is_available() else "cpu"
+        self._model: Any = model.eval().to(self._device)
+
+    def detect(self, images: Sequence[Image.Image]) -> list[Scored]:
+        with self._torch.inference_mode():
+            found = [self._model([self._transform(image).to(self._device)])[0] for image in images]
+        return [
+            [(float(s), tuple(b)) for s, b in zip(one["scores"].tolist(), one["boxes"].tolist(), strict=True)]
+            for one in found
+        ]
+
+
+def no_model(kind: str, name: str, fault: Exception) -> UsageError:
+    """One clear line for a model that is neither on this machine nor to be fetched."""
+    if Path(name).exists():
+        return UsageError(f"{name}: not a {kind} that can be loaded ({str(fault).splitlines()[0]})")
+    return UsageError(
+        f"the {kind} '{name}' is neither a folder here nor to be had from the Hugging Face hub "
+        "(is the name right, is there a network?); a model saved on disk can be given by its path"
+    )
