@@ -1,0 +1,94 @@
+"""What of the report needs no script: scores at a glance, what failed, how each number was measured."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from sightline.items import Failure
+from sightline.report import charts
+from sightline.report.gather import Distributions
+from sightline.report.page import Section, clean, definitions, number, table
+
+SYSTEMS = 24
+"""So many systems are drawn beside each other, those with the most stories."""
+
+
+def overview(summary: Mapping[str, Any], found: Distributions) -> Section:
+    """A card per metric: its mean, its distribution, and each system's."""
+    cards = [_card(metric, row, found.get(metric, {})) for metric, row in summary["metrics"].items()]
+    return Section(
+        "Scores", Markup('<div class="cards">{}</div>').format(Markup("").join(cards)), id="scores"
+    )
+
+
+def _card(metric: str, row: Mapping[str, Any], by_system: Mapping[str | None, Sequence[float]]) -> Markup:
+    everything = [value for values in by_system.values() for value in values]
+    named = sorted((name for name in by_system if name is not None), key=lambda name: -len(by_system[name]))
+    facts: list[tuple[str, Any]] = [("scored", row["n"])]
+    if row["failed"]:
+        facts.append(("failed", row["failed"]))
+    if row.get("corpus") is not None:
+        facts.append(("corpus level", float(row["corpus"])))
+    parts = [
+        Markup(
+            "<header><h3><code>{}</code></h3>"
+            '<p class="figure-number"><span class="visually-hidden">mean </span>{}</p></header>'
+        ).format(clean(metric), number(row["mean"])),
+        Markup('<div data-metric="{}">{}</div>').format(
+            clean(metric), charts.histogram(everything, label=metric)
+        ),
+    ]
+    if named:
+        groups = {name: by_system[name] for name in named[:SYSTEMS]}
+        parts.append(charts.strips(groups, label=f"{metric} by system"))
+    if len(named) > SYSTEMS:
+        parts.append(Markup('<p class="quiet">and {} more systems</p>').format(len(named) - SYSTEMS))
+    parts.append(definitions(facts))
+    return Markup('<article class="card metric">{}</article>').format(Markup("").join(parts))
+
+
+def failures(found: Sequence[Failure], places: Mapping[str, int]) -> Section | None:
+    """Why scores could not be made, the most frequent reason first."""
+    if not found:
+        return None
+    counts = Counter((failure.reason, failure.metric) for failure in found)
+    examples: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for failure in found:
+        some = examples[failure.reason, failure.metric]
+        if len(some) < 5 and failure.id not in some:
+            some.append(failure.id)
+    rows = [
+        [reason, metric, count, _ids(examples[reason, metric], count, places)]
+        for (reason, metric), count in counts.most_common(100)
+    ]
+    return Section(
+        "Failures",
+        Markup('<div class="card">{}</div>').format(table(["reason", "metric", "items", "which"], rows)),
+        intro="These items have no score; they count neither as zero nor in any mean.",
+    )
+
+
+def _ids(ids: Sequence[str], count: int, places: Mapping[str, int]) -> Markup:
+    links = Markup(", ").join(
+        Markup('<a href="#story-{}">{}</a>').format(places[id], clean(id)) if id in places else clean(id)
+        for id in ids
+    )
+    return links + ", …" if count > len(ids) else links
+
+
+def signatures(summary: Mapping[str, Any]) -> Section:
+    """How each number was measured."""
+    rows = [
+        [
+            Markup("<code>{}</code>").format(clean(metric)),
+            Markup("<code>{}</code>").format(clean(row["signature"])),
+        ]
+        for metric, row in summary["metrics"].items()
+    ]
+    return Section(
+        "Signatures",
+        Markup('<div class="card">{}</div>').format(table(["metric", "signature"], rows)),
+        intro="Two numbers with different signatures are not the same measurement.",
+    )

@@ -1,0 +1,177 @@
+"""Writes the report of a run: an overview that needs no script, and every story, unpacked when asked for.
+
+Stories travel as compressed JSON in base64, a few dozen to a block, pictures as base64 too: an alphabet in which
+no text of a story can end a tag. The script builds the page from them with text nodes only.
+"""
+
+import zlib
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from markupsafe import Markup
+
+from sightline.items import Evidence, Failure, Item, Score
+from sightline.report import overview
+from sightline.report.gather import Gathered, Story
+from sightline.report.page import Section, clean, number, source, stream
+from sightline.report.thumbnails import Thumbnails
+
+BLOCK = 32
+"""Stories to a block: what the browser unpacks to show one of them."""
+
+SCRIPTS = ("data.js", "list.js", "evidence.js", "story.js", "report.js")
+
+
+def write_report(
+    path: Path,
+    items: Iterable[Item],
+    scores: Iterable[Score],
+    failures: Sequence[Failure],
+    *,
+    title: str,
+    summary: Mapping[str, Any],
+) -> None:
+    """Write the HTML report of a run in one file that asks the network for nothing.
+
+    Items and scores may be streams of any length. The first 10,000 stories are shown one by one; pictures are
+    shrunk until all fit into 24 MB.
+    """
+    gathered = Gathered(items, scores, failures)
+    part = path.with_name(path.name + ".part")
+    try:
+        with part.open("w", encoding="utf-8", errors="replace") as out:
+            out.writelines(_pieces(gathered, failures, title, summary))
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+        gathered.close()
+
+
+def _pieces(
+    gathered: Gathered, failures: Sequence[Failure], title: str, summary: Mapping[str, Any]
+) -> Iterator[str]:
+    systems = sorted(
+        {name for found in gathered.distributions.values() for name in found if name is not None}
+    )
+    failed = {failure.id for failure in failures}
+    sections = [
+        overview.overview(summary, gathered.distributions),
+        Section("Stories", Markup(source("stories.html")), id="stories", wide=True),
+        overview.failures(failures, gathered.places(failed)),
+        overview.signatures(summary),
+    ]
+    facts = [f"{number(gathered.items)} {'item' if gathered.items == 1 else 'items'}"]
+    if systems:
+        facts.append(f"{len(systems)} {'system' if len(systems) == 1 else 'systems'}")
+    if failed:
+        facts.append(f"{number(len(failed))} with a failure")
+    return stream(
+        title,
+        [section for section in sections if section],
+        facts=facts,
+        style=source("stories.css"),
+        script="(() => {\n'use strict';\n" + "".join(map(source, SCRIPTS)) + "})();\n",
+        blocks=_blocks(gathered, list(summary["metrics"]), systems, summary),
+    )
+
+
+def _blocks(
+    gathered: Gathered, metrics: Sequence[str], systems: Sequence[str], summary: Mapping[str, Any]
+) -> Iterator[Markup]:
+    """Blocks of stories and pictures, and at last the index of all."""
+    order = {metric: number for number, metric in enumerate(metrics)}
+    pictures = Thumbnails(gathered.pictures)
+    index: list[list[Any]] = []
+    stories = gathered.stories()
+    for block, chunk in enumerate(iter(lambda: list(islice(stories, BLOCK)), [])):
+        for number_, data in pictures.add(path for story in chunk for path in story.item.images):
+            yield _data(f"picture-{number_}", data)
+        yield _data(f"block-{block}", pack([_detail(story, order, pictures) for story in chunk]))
+        index += [_row(story, metrics, systems) for story in chunk]
+    about = {
+        "metrics": [
+            {"name": name, "weights": _weights(summary["metrics"][name]["signature"])} for name in metrics
+        ],
+        "systems": [clean(name) for name in systems],
+        "items": gathered.items,
+        "block": BLOCK,
+        "stories": index,
+    }
+    yield _data("index", pack(about))
+
+
+def pack(value: Any) -> str:
+    """JSON, compressed, as base64; text that is not valid Unicode was cleaned before."""
+    return b64encode(zlib.compress(msgspec.json.encode(value), 9)).decode("ascii")
+
+
+def _data(name: str, text: str) -> Markup:
+    return Markup(f'<script type="text/plain" id="{name}">{text}</script>')
+
+
+def _row(story: Story, metrics: Sequence[str], systems: Sequence[str]) -> list[Any]:
+    """A story's line in the index: id, system, text, scores, number of failures."""
+    scores = [_round(story.scores[metric][0], 5) if metric in story.scores else None for metric in metrics]
+    system = systems.index(story.item.system) if story.item.system in systems else -1
+    return [clean(story.item.id), system, clean(story.item.whole_text), scores, len(story.failures)]
+
+
+def _detail(story: Story, order: Mapping[str, int], pictures: Thumbnails) -> dict[str, Any]:
+    item = story.item
+    told = [evidence.sentences for _, evidence in story.scores.values() if evidence.sentences]
+    sentences = told[0] if told else item.sentences or (item.text,)
+    shown = [pictures[path] for path in item.images]
+    return {
+        "source": clean(item.source),
+        "sentences": [clean(sentence) for sentence in sentences],
+        "references": [clean(reference) for reference in item.references],
+        "ratings": {clean(name): list(values) for name, values in item.ratings.items()},
+        "images": [
+            [number, found.width, found.height, clean(path.name), found.trouble]
+            for path, (number, found) in zip(item.images, shown, strict=True)
+        ],
+        "scores": [
+            [order[metric], score, _evidence(found)] for metric, (score, found) in story.scores.items()
+        ],
+        "failures": [[order.get(metric, -1), reason] for metric, reason in story.failures.items()],
+    }
+
+
+def _evidence(found: Evidence) -> dict[str, Any]:
+    return {
+        "sentences": [clean(sentence) for sentence in found.sentences],
+        "threshold": found.threshold,
+        "phrases": [
+            [
+                clean(p.text),
+                p.sentence,
+                p.start,
+                p.end,
+                _round(p.similarity),
+                _round(p.penalized),
+                _round(p.weight),
+                _round(p.contribution),
+                p.image,
+                p.box and [_round(edge, 1) for edge in p.box],
+                [_round(value) for value in p.by_image],
+            ]
+            for p in found.phrases
+        ],
+        "pairs": [[clean(pair.left), clean(pair.right), _round(pair.score)] for pair in found.pairs],
+        "parts": {clean(name): value for name, value in found.parts.items()},
+        "notes": [clean(note) for note in found.notes],
+    }
+
+
+def _round(value: float, digits: int = 4) -> float:
+    return round(value, digits)
+
+
+def _weights(signature: str) -> str:
+    """What the weight of a phrase is, as the signature tells it."""
+    parts = dict(part.split(":", 1) for part in signature.split("|") if ":" in part)
+    return parts.get("weights", "weight")
