@@ -1,0 +1,96 @@
+"""How concrete words and phrases are, 1 (abstract) to 5 (concrete): from ratings, or learned and embedded."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from sightline.errors import UsageError
+from sightline.text.language import Word
+
+LOWEST, HIGHEST = 1.0, 5.0
+UNRATED = 1.0
+"""The weight of a phrase none of whose words has a rating."""
+
+
+class Rating(NamedTuple):
+    """A word's concreteness and how far it may be off (one standard deviation)."""
+
+    value: float
+    uncertainty: float
+
+
+class Lexicon(Protocol):
+    """Words to ratings; None for what is not a word it can rate."""
+
+    def rate(self, word: str) -> Rating | None: ...
+
+
+class RatedWords:
+    """Ratings as people gave them."""
+
+    def __init__(self, ratings: Mapping[str, float]) -> None:
+        self._ratings = ratings
+
+    def rate(self, word: str) -> Rating | None:
+        value = self._ratings.get(word)
+        return None if value is None else Rating(value, 0.0)
+
+
+class Concreteness:
+    """Concreteness of words and phrases by the published rule."""
+
+    def __init__(self, lexicon: Lexicon, signature: str) -> None:
+        self._lexicon = lexicon
+        self.signature = signature
+
+    @classmethod
+    def from_file(cls, path: Path) -> "Concreteness":
+        """Ratings from `word;rating` lines (also comma or tab); a first line without one is a heading."""
+        try:
+            text = path.read_bytes().decode("utf-8-sig")
+        except (OSError, UnicodeDecodeError) as fault:
+            raise UsageError(f"{path}: the concreteness ratings cannot be read ({fault})") from None
+        digest = hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
+        return cls(RatedWords(_ratings(text, path)), f"file:{path.name}-{digest}")
+
+    @classmethod
+    @lru_cache(maxsize=1)
+    def embedded(cls) -> "Concreteness":
+        """The lexicon that Sightline learned: every word has a value."""
+        from sightline.text.lexicon import LearnedLexicon
+
+        lexicon = LearnedLexicon.embedded()
+        return cls(lexicon, f"embedded-{lexicon.version}")
+
+    def of_word(self, word: str, lemma: str | None = None) -> Rating | None:
+        """The word's rating, or else its lemma's."""
+        found = self._lexicon.rate(word.lower())
+        return self._lexicon.rate(lemma.lower()) if found is None and lemma else found
+
+    def of_phrase(self, words: Sequence[Word]) -> float:
+        """The mean over the words that have a rating; 1 where none has."""
+        rated = [found.value for word in words if (found := self.of_word(word.text, word.lemma)) is not None]
+        return sum(rated) / len(rated) if rated else UNRATED
+
+
+def _ratings(text: str, path: Path) -> dict[str, float]:
+    ratings: dict[str, float] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        mark = next((mark for mark in ";\t," if mark in line), ";")
+        word, _, rest = line.strip().partition(mark)
+        try:
+            value = float(rest.split(mark)[0])
+        except ValueError:
+            if number == 1:
+                continue
+            raise UsageError(f"{path}, line {number}: '{line[:60]}' is not word;rating") from None
+        if not LOWEST <= value <= HIGHEST:
+            raise UsageError(f"{path}, line {number}: a rating of {value:g} is not between 1 and 5")
+        ratings[word.strip().strip('"').lower()] = value
+    if not ratings:
+        raise UsageError(f"{path}: no ratings in it; it should hold lines of word;rating")
+    return ratings

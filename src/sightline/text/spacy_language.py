@@ -1,0 +1,105 @@
+"""Any spaCy pipeline as a language: the embedded one, an installed one by name, or a folder."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import spacy
+from spacy.tokens import Doc
+
+from sightline.errors import UsageError
+from sightline.text.language import Language, Parsed, Phrase, Word
+from sightline.text.noun_phrases import noun_phrases
+
+EMBEDDED = Path(__file__).parents[1] / "models" / "english"
+UNUSED = ("ner", "entity_linker", "entity_ruler", "textcat", "textcat_multilabel", "spancat", "senter")
+BATCH = 256
+LONGEST = 20_000
+"""Characters of one sentence that are parsed at once; a longer one is parsed in pieces, cut at blanks."""
+
+Chunks = Callable[[Doc], Iterable[tuple[int, int]]]
+
+
+@lru_cache(maxsize=4)
+def load_language(name: str) -> Language:
+    """`embedded`, the name of an installed spaCy pipeline, or the path of one."""
+    place = EMBEDDED if name == "embedded" else name
+    try:
+        nlp = spacy.load(place, exclude=list(UNUSED))
+    except (OSError, ValueError, ImportError) as fault:
+        raise UsageError(_missing(name, fault)) from None
+    return SpacyLanguage(name, nlp)
+
+
+def _missing(name: str, fault: Exception) -> str:
+    if isinstance(fault, OSError) and not Path(name).exists():
+        if name == "embedded":
+            return f"no embedded English pipeline at {EMBEDDED}; install Sightline anew, or give --nlp NAME"
+        return f"no spaCy pipeline '{name}': try 'python -m spacy download {name}', or --nlp embedded"
+    return f"the spaCy pipeline '{name}' does not load: {' '.join(str(fault).split())}"
+
+
+class SpacyLanguage:
+    """Words and noun phrases by a spaCy pipeline."""
+
+    def __init__(self, name: str, nlp: Any) -> None:
+        self._nlp = nlp
+        self._chunks = _chunker(name, nlp)
+        version = nlp.meta.get("version", "")
+        about = nlp.meta if name != "embedded" else {"lang": "embedded", "name": "english"}
+        label = "-".join(
+            part for part in (f"{about.get('lang', '')}_{about.get('name', '')}".strip("_"), version) if part
+        )
+        self.signature = label or name
+
+    def parse(self, sentences: Sequence[str]) -> list[Parsed]:
+        pieces = [list(_pieces(sentence)) for sentence in sentences]
+        docs = self._nlp.pipe((text for parts in pieces for _, text in parts), batch_size=BATCH)
+        return [self._join([(offset, next(docs)) for offset, _ in parts]) for parts in pieces]
+
+    def _join(self, docs: Sequence[tuple[int, Doc]]) -> Parsed:
+        words: list[Word] = []
+        phrases: list[Phrase] = []
+        for offset, doc in docs:
+            found = [_word(token, offset) for token in doc]
+            words.extend(word for word, token in zip(found, doc, strict=True) if not token.is_space)
+            for start, end in self._chunks(doc):
+                inside = tuple(found[i] for i in range(start, end) if not doc[i].is_space)
+                if inside:
+                    first, last = inside[0].start, inside[-1].end
+                    phrases.append(Phrase(doc.text[first - offset : last - offset], first, last, inside))
+        notes = (f"a sentence was parsed in {len(docs)} pieces, as it is very long",) if len(docs) > 1 else ()
+        return Parsed(tuple(words), tuple(phrases), notes)
+
+
+def _word(token: Any, offset: int) -> Word:
+    start = token.idx + offset
+    return Word(token.text, token.lemma_ or token.lower_, token.pos_, start, start + len(token))
+
+
+def _pieces(sentence: str) -> Iterator[tuple[int, str]]:
+    """A sentence, or the pieces of a very long one, each with its first character."""
+    start = 0
+    while len(sentence) - start > LONGEST:
+        blank = max(m.start() for m in re.finditer(r"\s|$", sentence[start : start + LONGEST]))
+        yield start, sentence[start : start + max(blank, 1)]
+        start += max(blank, 1)
+    yield start, sentence[start:]
+
+
+def _chunker(name: str, nlp: Any) -> Chunks:
+    """The pipeline's own noun chunks, or ours where it speaks Universal Dependencies and has none."""
+    if "parser" not in nlp.pipe_names:
+        raise UsageError(
+            f"the spaCy pipeline '{name}' has no parser, so it finds no noun phrases; use another"
+        )
+    universal = "obl" in nlp.get_pipe("parser").labels
+    if universal and nlp.lang == "en":  # spaCy's English chunks expect other labels
+        return noun_phrases
+    if nlp.vocab.get_noun_chunks is not None:
+        return lambda doc: ((chunk.start, chunk.end) for chunk in doc.noun_chunks)
+    if universal:
+        return noun_phrases
+    raise UsageError(f"the spaCy pipeline '{name}' has no noun chunks; use another")

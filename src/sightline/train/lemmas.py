@@ -1,0 +1,100 @@
+"""Tables for spaCy's rule lemmatizer: English endings, and what a treebank shows them to miss."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from spacy.lookups import Lookups
+
+from sightline.train.treebank import Tree
+
+ENDINGS: dict[str, list[list[str]]] = {
+    "noun": [
+        *(
+            ["sses", "ss"],
+            ["shes", "sh"],
+            ["ches", "ch"],
+            ["xes", "x"],
+            ["zzes", "zz"],
+            ["ies", "y"],
+            ["ss", "ss"],
+        ),
+        *(["us", "us"], ["is", "is"], ["men", "man"], ["s", ""]),
+    ],
+    "verb": [
+        *(
+            ["sses", "ss"],
+            ["shes", "sh"],
+            ["ches", "ch"],
+            ["xes", "x"],
+            ["ies", "y"],
+            ["ied", "y"],
+            ["ss", "ss"],
+        ),
+        *([f"{c}{c}ing", c] for c in "bdgmnprt"),
+        *([f"{c}{c}ed", c] for c in "bdgmnprt"),
+        *(
+            [f"{end}ing", f"{end}e"]
+            for end in ("v", "c", "at", "iz", "ur", "as", "us", "is", "os", "dg", "ng", "uir")
+        ),
+        *(
+            [f"{end}ed", f"{end}e"]
+            for end in ("v", "c", "at", "iz", "ur", "as", "us", "is", "os", "dg", "ng", "uir")
+        ),
+        *(["ing", ""], ["ing", "e"], ["ed", ""], ["ed", "e"], ["s", ""]),
+    ],
+    "adj": [["iest", "y"], ["ier", "y"], ["est", ""], ["est", "e"], ["er", ""], ["er", "e"]],
+    "adv": [],
+    "aux": [],
+    "pron": [],
+    "det": [],
+    "num": [],
+    "part": [],
+    "adp": [],
+    "punct": [],
+    "propn": [],
+}
+"""Suffix and replacement per part of speech, the more special first: spaCy takes one that leads to a known word, or
+else the first that fits."""
+
+KEPT_ADJECTIVES = (
+    "other former latter later over under upper lower inner outer proper super clever bitter tender eager"
+)
+
+
+def lemma_tables(trees: Sequence[Tree]) -> Lookups:
+    """Rules, the lemmas they may lead to, and an exception for every form that they would get wrong."""
+    seen: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for tree in trees:
+        for word, lemma, tag in zip(tree.words, tree.lemmas, tree.tags, strict=True):
+            if lemma != "_" and tag.lower() in ENDINGS and tag != "PROPN":
+                seen[tag.lower(), word.lower()][lemma.lower()] += 1
+    index: dict[str, set[str]] = defaultdict(set)
+    for (tag, _), lemmas in seen.items():
+        index[tag].update(lemma for lemma in lemmas if lemma.isalpha())
+    exceptions: dict[str, dict[str, list[str]]] = defaultdict(dict)
+    for (tag, form), lemmas in sorted(seen.items()):
+        lemma = lemmas.most_common(1)[0][0]
+        if by_rule(form, ENDINGS[tag], index[tag]) != lemma:
+            exceptions[tag][form] = [lemma]
+    for form in KEPT_ADJECTIVES.split():
+        exceptions["adj"].setdefault(form, [form])
+    tables = Lookups()
+    tables.add_table("lemma_rules", {tag: rules for tag, rules in ENDINGS.items() if rules})
+    tables.add_table("lemma_index", {tag: sorted(index[tag]) for tag, rules in ENDINGS.items() if rules})
+    tables.add_table("lemma_exc", dict(exceptions))
+    return tables
+
+
+def by_rule(form: str, rules: Sequence[Sequence[str]], index: set[str]) -> str:
+    """What spaCy's rule lemmatizer makes of a form without exceptions."""
+    known: list[str] = []
+    unknown: list[str] = []
+    for old, new in rules:
+        if form.endswith(old) and (made := form[: len(form) - len(old)] + new):
+            if made in index:
+                known.insert(0, made)
+            elif not made.isalpha():
+                known.append(made)
+            else:
+                unknown.append(made)
+    return [*known, *unknown, form][0]
