@@ -90,7 +90,7 @@ def table(
     digits: int = 3,
     head: bool = True,
 ) -> Markup:
-    """A table. Numbers are right-aligned and rounded, None is a dash; `head`: the first column names its row."""
+    """A table. Numbers are right-aligned and rounded, None is a dash; `head`: the first column names rows."""
     body = [[_cell(value, digits) for value in row] for row in rows]
     numeric = [bool(body) and all(row[place][1] for row in body) for place in range(len(columns))]
     return Markup(

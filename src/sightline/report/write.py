@@ -1,7 +1,7 @@
 """Writes the report of a run: an overview that needs no script, and every story, unpacked when asked for.
 
-Stories travel as compressed JSON in base64, a few dozen to a block, pictures as base64 too: an alphabet in which
-no text of a story can end a tag. The script builds the page from them with text nodes only.
+Stories travel as compressed JSON in base64, a few dozen to a block, and pictures as base64 too: letters among
+which no text of a story can end a tag. The script builds the page from them with text nodes only.
 """
 
 import zlib
