@@ -15,7 +15,7 @@ import types
 import typing
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from sightline.errors import UsageError, unknown
 
@@ -41,9 +41,13 @@ def load_plugins() -> None:
 class Registry(Generic[T]):
     """Things of one kind by name, with a one-line description each."""
 
+    every: ClassVar["list[Registry[Any]]"] = []
+    """All registries there are, for the documentation that is made from them."""
+
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self._entries: dict[str, T] = {}
+        self.every.append(self)
 
     def add(self, name: str) -> Callable[[T], T]:
         """Decorator that registers a thing under a name."""

@@ -7,21 +7,25 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from PIL import Image, ImageOps
+from sightline.errors import Unscorable
+from sightline.vision.pictures import Pictures
 
 BUDGET = 24 << 20
-"""Bytes of pictures that one report may carry. Stories past it show their boxes on an empty frame."""
+"""Bytes of pictures that one report may carry; those past it are left out."""
 
 SIZES = ((400, 20_000), (240, 8_000), (140, 3_200))
 """Longest side of a thumbnail, and the bytes to expect of one: the largest at which all fit is taken."""
+
+DECODED = 64 << 20
+"""Bytes of decoded pictures kept while thumbnails are made of them."""
 
 
 @dataclass(frozen=True)
 class Thumbnail:
     """A picture's upright size in its own pixels, which boxes refer to, and what can be shown of it."""
 
-    width: int
-    height: int
+    width: int = 0
+    height: int = 0
     data: str = ""
     """WebP as base64; empty where the picture cannot be opened or there is no room for it."""
     trouble: str = ""
@@ -33,12 +37,13 @@ def side_for(pictures: int) -> int:
 
 
 class Thumbnails:
-    """Makes thumbnails, each picture's once, until the budget is used up; from then on, sizes only."""
+    """Makes thumbnails, each picture's once, until the budget is used up."""
 
     def __init__(self, pictures: int) -> None:
         self._side = side_for(pictures)
         self._left = BUDGET
         self._known: dict[Path, tuple[int, Thumbnail]] = {}
+        self._pictures = Pictures(DECODED)
 
     def add(self, paths: Iterable[Path]) -> list[tuple[int, str]]:
         """Make those that are new, and return their numbers and data; what is returned is not kept."""
@@ -58,22 +63,14 @@ class Thumbnails:
         return self._known[path]
 
     def _make(self, path: Path) -> Thumbnail:
-        return thumbnail(path, self._side if self._left > 0 else 0)
-
-
-def thumbnail(path: Path, side: int) -> Thumbnail:
-    """A picture's thumbnail; a side of 0 asks for its size alone."""
-    try:
-        with Image.open(path) as opened:
-            turned = opened.getexif().get(0x0112, 1) in (5, 6, 7, 8)
-            width, height = opened.size[::-1] if turned else opened.size
-            if not side:
-                return Thumbnail(width, height, trouble="left out to keep the report small")
-            opened.draft("RGB", (2 * side, 2 * side))
-            small = ImageOps.exif_transpose(opened).convert("RGB")
-            small.thumbnail((side, side))
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as fault:
-        return Thumbnail(4, 3, trouble=f"cannot be shown: {type(fault).__name__}")
-    out = io.BytesIO()
-    small.save(out, "WEBP", quality=72, method=4)
-    return Thumbnail(width, height, b64encode(out.getvalue()).decode("ascii"))
+        if self._left <= 0:
+            return Thumbnail(trouble="left out to keep the report small")
+        try:
+            picture = self._pictures.load(path)
+            small = picture.crop().copy()
+        except Unscorable as reason:
+            return Thumbnail(trouble=str(reason))
+        small.thumbnail((self._side, self._side))
+        out = io.BytesIO()
+        small.save(out, "WEBP", quality=72, method=4)
+        return Thumbnail(*picture.size, b64encode(out.getvalue()).decode("ascii"))

@@ -131,7 +131,7 @@ def _detail(story: Story, order: Mapping[str, int], pictures: Thumbnails) -> dic
         "references": [clean(reference) for reference in item.references],
         "ratings": {clean(name): list(values) for name, values in item.ratings.items()},
         "images": [
-            [number, found.width, found.height, clean(path.name), found.trouble]
+            [number, found.width, found.height, clean(path.name), clean(found.trouble)]
             for path, (number, found) in zip(item.images, shown, strict=True)
         ],
         "scores": [

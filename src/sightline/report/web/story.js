@@ -114,6 +114,7 @@ function marked(sentence, phrases, mark) {
 
 function picture([thumbnail, width, height, name, trouble], number, phrases, awaken, sentence) {
   const data = find(`picture-${thumbnail}`);
+  if (!width) phrases = [];
   const boxes = phrases.map((phrase) => {
     const [x0, y0, x1, y1] = phrase.box;
     return awaken(el('rect', { class: phrase.contribution < 0 ? 'minus' : 'plus', 'data-phrase': phrase.key, x: x0, y: y0, width: Math.max(0, x1 - x0), height: Math.max(0, y1 - y0) }), phrase.key);
@@ -121,7 +122,7 @@ function picture([thumbnail, width, height, name, trouble], number, phrases, awa
   const tags = phrases.map((phrase) => el('span', { class: `tag ${phrase.contribution < 0 ? 'minus' : 'plus'}`, 'data-phrase': phrase.key, 'aria-hidden': 'true',
     style: { left: `${Math.min(70, 100 * phrase.box[0] / width)}%`, top: `${Math.min(88, 100 * phrase.box[1] / height)}%` } }, phrase.text));
   return el('figure', { class: 'picture' },
-    el('div', { class: 'frame', style: { 'aspect-ratio': `${width} / ${height}` } },
+    el('div', { class: 'frame', style: { 'aspect-ratio': width ? `${width} / ${height}` : '4 / 3' } },
       data ? el('img', { src: `data:image/webp;base64,${data.textContent}`, alt: `Picture ${number + 1}: ${name}`, decoding: 'async' }) : el('span', { class: 'absent' }, trouble || 'no picture'),
       phrases.length ? el('svg', { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', 'aria-hidden': 'true' }, boxes) : null, tags),
     el('figcaption', {}, el('span', { class: 'picture-name' }, `${number + 1} \u00b7 ${name}`), sentence));

@@ -1,0 +1,210 @@
+"""Writes the reference pages and the index of the documentation from the code, so that they are never stale.
+
+python docs/generate.py           write them
+python docs/generate.py --check   say which are stale, and exit with status 1 if any is
+"""
+
+import dataclasses
+import importlib
+import re
+import sys
+import types
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import typer
+
+from sightline.cli.app import load_commands
+from sightline.registry import Registry, load_plugins
+
+DOCS = Path(__file__).parent
+REFERENCE = DOCS / "reference"
+NOTICE = "<!-- Written by docs/generate.py from the code. Do not edit. -->\n"
+
+INTRODUCTIONS = {
+    "metric": "Name one with `-m NAME` or `-m NAME:key=value,…`. `sightline metrics` prints this list.",
+    "format": "The format of a file is guessed; `--format NAME` says it where it cannot be.",
+    "encoder": "Choose one with `--encoder NAME` or `--encoder NAME:ARGUMENT`.",
+    "region source": "Choose one with `--regions NAME` or `--regions NAME:ARGUMENT`.",
+    "engine": "Choose one with `--engine NAME`.",
+    "protocol": "Choose one with `sightline meta --protocol NAME --data DIR`.",
+}
+FILES = {"metric": "metrics", "format": "readers", "region source": "regions"}
+"""Names of pages that are not the plural of the kind."""
+
+
+def pages() -> dict[Path, str]:
+    """Every generated page with what it should say."""
+    load_plugins()
+    for room in ("sightline.pipeline.engines",):  # registries that no plugin adds to
+        importlib.import_module(room)
+    found = {REFERENCE / "commands.md": commands_page()}
+    for registry in Registry.every:
+        if own_names(registry):
+            file = FILES.get(registry.kind, registry.kind.replace(" ", "-") + "s")
+            found[REFERENCE / f"{file}.md"] = registry_page(registry)
+    found[DOCS / "index.md"] = index_page(found)
+    return found
+
+
+def registry_page(registry: Registry[Any]) -> str:
+    """A table of everything in a registry that comes with Sightline."""
+    title = FILES.get(registry.kind, registry.kind + "s").capitalize()
+    rows = [
+        (f"`{name}`", registry.describe(name), options(registry.get(name))) for name in own_names(registry)
+    ]
+    columns = ("name", "what it is", "options (the default first)")
+    if not any(row[2] for row in rows):
+        columns, rows = columns[:2], [row[:2] for row in rows]
+    intro = INTRODUCTIONS.get(registry.kind, "")
+    return "\n".join((NOTICE + f"# {title}\n", *((intro + "\n",) if intro else ()), table(columns, rows)))
+
+
+def own_names(registry: Registry[Any]) -> list[str]:
+    """Names that Sightline itself registers; what else is installed here is not documented here."""
+    return [
+        name for name in registry if getattr(registry.get(name), "__module__", "").startswith("sightline.")
+    ]
+
+
+def options(thing: Any) -> str:
+    """The options of a dataclass, each with its choices, the default first."""
+    if not dataclasses.is_dataclass(thing):
+        return ""
+    hints = typing.get_type_hints(thing)
+    return "<br>".join(
+        f"`{field.name}={choices(field, hints[field.name])}`" for field in dataclasses.fields(thing)
+    )
+
+
+def choices(field: Any, hint: Any) -> str:
+    default = "" if field.default in (dataclasses.MISSING, None) else str(field.default)
+    if typing.get_origin(hint) is typing.Literal:
+        return "|".join(sorted(map(str, typing.get_args(hint)), key=lambda choice: choice != default))
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        hint = next(kind for kind in typing.get_args(hint) if kind is not type(None))
+    return default or getattr(hint, "__name__", str(hint)).upper()
+
+
+def commands_page() -> str:
+    """Every command with its arguments and options."""
+    parts = [
+        NOTICE + "# Commands\n",
+        "Exit status: 0 all done; 2 wrong use; 3 done, but some items failed.\n",
+    ]
+    found = list(commands(typer.main.get_command(load_commands()), "sightline"))
+    parts.append(
+        table(("command", "what it does"), [(f"[`{n}`](#{anchor(n)})", first(c.help)) for n, c in found])
+    )
+    for name, command in found:
+        parts.append(f"\n## {name}\n\n{prose(command.help)}\n")
+        parts.append(f"```\n{name} {' '.join(command.collect_usage_pieces(click.Context(command)))}\n```\n")
+        rows = [row(parameter) for parameter in command.params if parameter.name != "help"]
+        if rows:
+            parts.append(table(("option", "what it does", "default"), rows))
+    return "\n".join(parts)
+
+
+def commands(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
+    if isinstance(command, click.Group):
+        for inner in sorted(command.commands):
+            yield from commands(command.commands[inner], f"{name} {inner}")
+    elif not command.hidden:
+        yield name, command
+
+
+def row(parameter: click.Parameter) -> tuple[str, str, str]:
+    if isinstance(parameter, click.Argument):
+        return (
+            f"`{parameter.make_metavar(click.Context(click.Command('')))}`",
+            prose(getattr(parameter, "help", "")),
+            "",
+        )
+    assert isinstance(parameter, click.Option)
+    names = ", ".join(f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts))
+    shown = "required" if parameter.required else ""
+    if (
+        parameter.default not in (None, False, (), [])
+        and not callable(parameter.default)
+        and not parameter.required
+    ):
+        shown = f"`{parameter.default}`"
+    return names, prose(parameter.help), shown
+
+
+def index_page(generated: dict[Path, str]) -> str:
+    """All pages of the documentation with what each begins with."""
+    written = {path: path.read_text("utf-8") for path in DOCS.rglob("*.md") if path.name != "index.md"}
+    everything = {**written, **generated}
+    parts = [NOTICE + "# Sightline's documentation\n"]
+    for heading, inside in (("Guides", False), ("Reference", True)):
+        rows = [
+            (f"[{title(text)}]({path.relative_to(DOCS).as_posix()})", opening(text))
+            for path, text in sorted(everything.items())
+            if (path.parent == REFERENCE) is inside
+        ]
+        if rows:
+            parts.append(f"## {heading}\n\n{table(('page', 'begins'), rows)}")
+    return "\n".join(parts)
+
+
+def title(text: str) -> str:
+    found = re.search(r"^# (.+)$", text, re.MULTILINE)
+    return found[1] if found else "?"
+
+
+def opening(text: str) -> str:
+    """The first sentence after the title."""
+    after = re.split(r"^# .+$", text, maxsplit=1, flags=re.MULTILINE)[-1]
+    paragraph = next((part for part in after.strip().split("\n\n") if re.match(r"[\w`*]", part)), "")
+    return re.split(r"(?<=[.!?:])\s", " ".join(paragraph.split()), maxsplit=1)[0].rstrip(":")
+
+
+def table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [columns, ("---",) * len(columns), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def first(text: str | None) -> str:
+    return prose(text).split("\n")[0]
+
+
+def prose(text: str | None) -> str:
+    """Help text as Markdown: one line per paragraph."""
+    return "\n\n".join(
+        " ".join(part.split()) for part in (text or "").replace("\f", "").strip().split("\n\n")
+    )
+
+
+def anchor(name: str) -> str:
+    return name.replace(" ", "-")
+
+
+def stale() -> list[Path]:
+    """Generated pages that do not say what they should, and those that should no longer be there."""
+    wanted = pages()
+    old = [path for path, text in wanted.items() if not path.is_file() or path.read_text("utf-8") != text]
+    return old + [path for path in REFERENCE.glob("*.md") if path not in wanted]
+
+
+def main() -> None:
+    if "--check" in sys.argv[1:]:
+        found = stale()
+        for path in found:
+            print(f"stale: {path.relative_to(DOCS.parent)}; run docs/generate.py")
+        sys.exit(1 if found else 0)
+    wanted = pages()
+    REFERENCE.mkdir(exist_ok=True)
+    for path in REFERENCE.glob("*.md"):
+        if path not in wanted:
+            path.unlink()
+    for path, text in wanted.items():
+        path.write_text(text, "utf-8")
+        print(path.relative_to(DOCS.parent))
+
+
+if __name__ == "__main__":
+    main()

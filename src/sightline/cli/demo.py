@@ -1,0 +1,68 @@
+"""`sightline demo`: scores the bundled stories on the embedded models."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from sightline.cli.app import app, console
+from sightline.cli.progress import run_progress
+from sightline.demo import METRICS, STORIES, VERSIONS, by_version, mean_by_version
+from sightline.io.write import read_scores
+from sightline.metrics import metrics
+from sightline.pipeline.files import score_file
+from sightline.pipeline.run import Run
+from sightline.pipeline.settings import Settings
+
+SHADES = {"good": "green", "mediocre": "yellow", "wrong": "red", "shuffled": "cyan"}
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path(
+        "sightline-demo"
+    ),
+    encoder: Annotated[str, typer.Option(help="pocket, or clip:NAME-or-PATH.")] = Settings.encoder,
+) -> None:
+    """Score bundled sample stories: good, mediocre and wrong ones for the same pictures."""
+    chosen = [name for name in METRICS if name in metrics]
+    run = Run(chosen, Settings(encoder=encoder))
+    with run_progress() as progress:
+        score_file(STORIES, run, out, overwrite=True, title="Sightline demo", progress=progress)
+    scores = list(read_scores(out / "scores.jsonl"))
+    console.print(demo_table(chosen, by_version(scores), mean_by_version(scores)))
+    console.print(
+        "A dash: the metric needs more than one sentence, or a story. Each score's evidence is in the report."
+    )
+    console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
+
+
+def demo_table(
+    chosen: Sequence[str],
+    rows: Mapping[tuple[str, str], Mapping[str, float]],
+    means: Mapping[str, Mapping[str, float]],
+) -> Table:
+    """A row per text, grouped by its pictures, and the means of each version below."""
+    table = Table(title="How true is each text to its pictures?", title_justify="left")
+    table.add_column("pictures")
+    table.add_column("text")
+    for metric in chosen:
+        table.add_column(metric, justify="right")
+    for pictures in dict.fromkeys(name for name, _ in rows):
+        versions = [version for version in VERSIONS if (pictures, version) in rows]
+        for version in versions:
+            name = pictures if version == versions[0] else ""
+            table.add_row(
+                name, *_cells(version, rows[pictures, version], chosen), end_section=version == versions[-1]
+            )
+    for version in (version for version in VERSIONS if version in means):
+        name = "mean" if version == VERSIONS[0] else ""
+        table.add_row(name, *_cells(version, means[version], chosen), style="bold")
+    return table
+
+
+def _cells(version: str, row: Mapping[str, float], chosen: Sequence[str]) -> list[str]:
+    shade = SHADES[version]
+    return [f"[{shade}]{version}[/]", *(f"{row[name]:.3f}" if name in row else "–" for name in chosen)]

@@ -1,0 +1,32 @@
+"""Sample stories and captions over a few free photographs: some true to them, some vague, some wrong."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from sightline.items import Score
+
+STORIES = Path(__file__).parent / "stories.jsonl"
+
+VERSIONS = ("good", "mediocre", "wrong", "shuffled")
+"""Of each set of pictures. `shuffled` is the good story in a wrong order: all is there, but elsewhere."""
+
+METRICS = ("groovist", "clipscore", "vicr", "rovist", "rovist-vg", "rovist-c", "rovist-nr")
+"""What the demo looks at, where it is registered: everything that needs no reference texts."""
+
+
+def by_version(scores: Iterable[Score]) -> dict[tuple[str, str], dict[str, float]]:
+    """Scores by metric, for each set of pictures and version of its text; ids are `set-version`."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for score in scores:
+        pictures, _, version = score.id.rpartition("-")
+        found.setdefault((pictures, version), {})[score.metric] = score.score
+    return found
+
+
+def mean_by_version(scores: Iterable[Score]) -> dict[str, dict[str, float]]:
+    """Each version's mean of each metric over the sets of pictures."""
+    sums: dict[str, dict[str, list[float]]] = {}
+    for (_, version), row in by_version(scores).items():
+        for metric, value in row.items():
+            sums.setdefault(version, {}).setdefault(metric, []).append(value)
+    return {v: {metric: sum(all) / len(all) for metric, all in row.items()} for v, row in sums.items()}
