@@ -180,7 +180,7 @@ def scatter(
         Markup(
             '<text x="0" y="{:.1f}" dx="4" dy="-3">{}</text>'
             '<line class="axis" x1="0" x2="100%" y1="{:.1f}" y2="{:.1f}"/>'
-        ).format(spot, number(tick, _digits(y_span)), spot, spot)
+        ).format(spot, number(tick, _digits(y_span, 4)), spot, spot)
         for tick in _ticks(y_span, 4)
         if (spot := height * (1 - _place(tick, y_span) / 100)) is not None
     ]
@@ -210,15 +210,21 @@ def _place(value: float, span: tuple[float, float]) -> float:
 
 
 def _ticks(span: tuple[float, float], about: int = 5) -> list[float]:
-    rough = (span[1] - span[0]) / about
-    size = 10.0 ** math.floor(math.log10(rough))
-    step = next(size * k for k in (1, 2, 2.5, 5, 10) if size * k >= rough)
+    step = _step(span, about)
     first = math.ceil(span[0] / step)
     return [n * step for n in range(first, math.floor(span[1] / step) + 1)]
 
 
-def _digits(span: tuple[float, float]) -> int:
-    return max(0, min(6, 1 - math.floor(math.log10((span[1] - span[0]) / 5))))
+def _step(span: tuple[float, float], about: int) -> float:
+    """A round distance between ticks."""
+    rough = (span[1] - span[0]) / about
+    size = 10.0 ** math.floor(math.log10(rough))
+    return next(size * k for k in (1, 2, 5, 10) if size * k >= rough * 0.999)
+
+
+def _digits(span: tuple[float, float], about: int = 5) -> int:
+    """Decimals that tell neighbouring ticks apart."""
+    return max(0, min(6, -math.floor(math.log10(_step(span, about) * 1.001))))
 
 
 def _axis(span: tuple[float, float], y: float) -> list[Markup]:

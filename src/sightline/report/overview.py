@@ -33,8 +33,7 @@ def _card(metric: str, row: Mapping[str, Any], by_system: Mapping[str | None, Se
         facts.append(("corpus level", float(row["corpus"])))
     parts = [
         Markup(
-            "<header><h3><code>{}</code></h3>"
-            '<p class="figure-number"><span class="visually-hidden">mean </span>{}</p></header>'
+            '<header><h3><code>{}</code></h3><p class="figure-number"><small>mean</small> {}</p></header>'
         ).format(clean(metric), number(row["mean"])),
         Markup('<div data-metric="{}">{}</div>').format(
             clean(metric), charts.histogram(everything, label=metric)
@@ -80,15 +79,18 @@ def _ids(ids: Sequence[str], count: int, places: Mapping[str, int]) -> Markup:
 
 def signatures(summary: Mapping[str, Any]) -> Section:
     """How each number was measured."""
-    rows = [
-        [
-            Markup("<code>{}</code>").format(clean(metric)),
-            Markup("<code>{}</code>").format(clean(row["signature"])),
-        ]
+    cards = [
+        Markup(
+            '<article class="card signature"><h3><code>{}</code></h3>{}<p><code>{}</code></p></article>'
+        ).format(clean(metric), definitions(signature_parts(row["signature"])), clean(row["signature"]))
         for metric, row in summary["metrics"].items()
     ]
-    return Section(
-        "Signatures",
-        Markup('<div class="card">{}</div>').format(table(["metric", "signature"], rows)),
-        intro="Two numbers with different signatures are not the same measurement.",
-    )
+    intro = "Two numbers with different signatures are not the same measurement."
+    return Section("Signatures", Markup("").join(cards), intro=intro)
+
+
+def signature_parts(signature: str) -> list[tuple[str, str]]:
+    """`name|key:value|…` as pairs."""
+    return [
+        (key, value) for key, colon, value in (part.partition(":") for part in signature.split("|")) if colon
+    ]

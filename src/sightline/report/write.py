@@ -173,5 +173,4 @@ def _round(value: float, digits: int = 4) -> float:
 
 def _weights(signature: str) -> str:
     """What the weight of a phrase is, as the signature tells it."""
-    parts = dict(part.split(":", 1) for part in signature.split("|") if ":" in part)
-    return parts.get("weights", "weight")
+    return dict(overview.signature_parts(signature)).get("weights", "weight")
