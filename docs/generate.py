@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import click
 import typer
 
 from sightline.cli.app import load_commands
@@ -91,48 +90,36 @@ def choices(field: Any, hint: Any) -> str:
 
 def commands_page() -> str:
     """Every command with its arguments and options."""
-    parts = [
-        NOTICE + "# Commands\n",
-        "Exit status: 0 all done; 2 wrong use; 3 done, but some items failed.\n",
-    ]
+    status = "What each command takes. Exit status: 0 all done; 2 wrong use; 3 done, but some items failed.\n"
     found = list(commands(typer.main.get_command(load_commands()), "sightline"))
-    parts.append(
-        table(("command", "what it does"), [(f"[`{n}`](#{anchor(n)})", first(c.help)) for n, c in found])
-    )
+    overview = [(f"[`{name}`](#{name.replace(' ', '-')})", prose(c.help).split("\n")[0]) for name, c in found]
+    parts = [NOTICE + "# Commands\n", status, table(("command", "what it does"), overview)]
     for name, command in found:
-        parts.append(f"\n## {name}\n\n{prose(command.help)}\n")
-        parts.append(f"```\n{name} {' '.join(command.collect_usage_pieces(click.Context(command)))}\n```\n")
         rows = [row(parameter) for parameter in command.params if parameter.name != "help"]
+        given = " ".join([name, *(cells[0].strip("`") for cells in rows if not cells[0].startswith("`-"))])
+        parts.append(f"## {name}\n\n{prose(command.help)}\n\n```\n{given} [OPTIONS]\n```\n")
         if rows:
-            parts.append(table(("option", "what it does", "default"), rows))
+            parts.append(table(("argument or option", "what it is", "default"), rows))
     return "\n".join(parts)
 
 
-def commands(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
-    if isinstance(command, click.Group):
+def commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """The commands below a group, with their full names. Typer keeps its own copy of Click."""
+    if hasattr(command, "commands"):
         for inner in sorted(command.commands):
             yield from commands(command.commands[inner], f"{name} {inner}")
     elif not command.hidden:
         yield name, command
 
 
-def row(parameter: click.Parameter) -> tuple[str, str, str]:
-    if isinstance(parameter, click.Argument):
-        return (
-            f"`{parameter.make_metavar(click.Context(click.Command('')))}`",
-            prose(getattr(parameter, "help", "")),
-            "",
-        )
-    assert isinstance(parameter, click.Option)
+def row(parameter: Any) -> tuple[str, str, str]:
+    if parameter.param_type_name == "argument":
+        return f"`{(parameter.metavar or parameter.name).upper()}`", prose(parameter.help), ""
     names = ", ".join(f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts))
-    shown = "required" if parameter.required else ""
-    if (
-        parameter.default not in (None, False, (), [])
-        and not callable(parameter.default)
-        and not parameter.required
-    ):
-        shown = f"`{parameter.default}`"
-    return names, prose(parameter.help), shown
+    if parameter.required:
+        return names, prose(parameter.help), "required"
+    plain = parameter.default not in (None, False, (), []) and not callable(parameter.default)
+    return names, prose(parameter.help), f"`{parameter.default}`" if plain else ""
 
 
 def index_page(generated: dict[Path, str]) -> str:
@@ -168,19 +155,11 @@ def table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def first(text: str | None) -> str:
-    return prose(text).split("\n")[0]
-
-
 def prose(text: str | None) -> str:
     """Help text as Markdown: one line per paragraph."""
     return "\n\n".join(
         " ".join(part.split()) for part in (text or "").replace("\f", "").strip().split("\n\n")
     )
-
-
-def anchor(name: str) -> str:
-    return name.replace(" ", "-")
 
 
 def stale() -> list[Path]:
