@@ -78,8 +78,8 @@ def weights(
 ) -> dict[str, float]:
     """Each rater's weight, 1 on average: one over the mean squared miss.
 
-    From (item, rater, value), and (rating, expert) of known answers. A miss is taken from the weighted mean of
-    the *other* raters of an item, so that nobody agrees with themselves.
+    From (item, rater, value), and (rating, expert) of known answers. A miss is taken from the weighted mean
+    of the *other* raters of an item, so that nobody agrees with themselves.
     """
     by_item: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for item, rater, value in ratings:

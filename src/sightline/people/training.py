@@ -32,6 +32,14 @@ class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def after_tutorial(self) -> Phase:
         return "probation" if self.probation else "playing"
 
+    def shares(self, available: int) -> tuple[int, int]:
+        """Pairs for tutorial and probation: as asked, or in that proportion where fewer are there."""
+        asked = self.tutorial + self.probation
+        if available >= asked:
+            return self.tutorial, self.probation
+        tutorial = available * self.tutorial // asked
+        return tutorial, available - tutorial if self.probation else 0
+
     def unlocks(self, right: int, rated: int, points: int) -> bool:
         """Whether a finished probation opens the game; fewer pairs ask for fewer points, in proportion."""
         if not rated:

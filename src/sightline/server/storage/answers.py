@@ -1,0 +1,280 @@
+"""Taking a rater's answer: checked, counted once, and followed by the next item, in one transaction."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
+
+from sightline.errors import UsageError
+from sightline.people.assignment import wanted
+from sightline.people.consensus import Tally, expert
+from sightline.people.feedback import Feedback, feedback
+from sightline.people.forms import Given, check_given
+from sightline.people.scales import Scale
+from sightline.people.training import attention_score, competency
+from sightline.server.storage import assignment, qualification, raters
+from sightline.server.storage import schema as t
+from sightline.server.storage.assignment import Task
+from sightline.server.storage.studies import StoredStudy
+from sightline.server.storage.writer import Conflict
+
+LONGEST_THOUGHT = 3600.0
+
+
+class NotYours(UsageError):  # noqa: N818 - a verdict, not a fault
+    """The item is not the one this rater has before them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a rater stands after an answer."""
+
+    phase: str
+    round: int
+    lesson: int
+    lesson_goal: int
+    rated: int
+    points: int
+    streak: int
+    best_streak: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of an answer."""
+
+    answer: int
+    feedback: Feedback | None
+    event: str | None
+    """passed, failed or retrain, when the answer ended a stage."""
+    standing: Standing
+    next: Task | None
+    replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """An answer on its way in."""
+
+    item: int
+    token: str
+    given: Mapping[str, Any]
+    seconds: float
+
+
+_RATER = select(*t.Rater.__table__.c).where(t.Rater.id == bindparam("rater"))
+_HELD = (
+    select(
+        t.Item.id,
+        t.Item.role,
+        t.Item.content,
+        t.Item.expert,
+        t.Item.seed,
+        t.Item.counts,
+        t.Item.people,
+        t.Item.wanted,
+        t.Item.free,
+    )
+    .join(t.Lease, t.Lease.item_id == t.Item.id)
+    .where(t.Lease.rater_id == bindparam("rater"), t.Lease.item_id == bindparam("item"))
+)
+_BY_TOKEN = select(*t.Answer.__table__.c).where(t.Answer.token == bindparam("token"))
+_COUNT = (
+    update(t.Item)
+    .where(t.Item.id == bindparam("item"), t.Item.counts == bindparam("old"))
+    .values(
+        counts=bindparam("new"),
+        people=t.Item.people + 1,
+        wanted=bindparam("wants"),
+        free=t.Item.free + bindparam("more"),
+    )
+)
+_END_LEASE = delete(t.Lease).where(t.Lease.rater_id == bindparam("rater"))
+
+
+def rater_row(connection: Connection, rater_id: int, study_id: int) -> Row[Any]:
+    row = connection.execute(_RATER, {"rater": rater_id}).one_or_none()
+    if row is None or not row.active or row.study_id != study_id:
+        raise NotYours("you are not in this study")
+    return row
+
+
+def counts_of(text: str, scale: Scale) -> tuple[int, ...]:
+    return tuple(map(int, text.split(","))) if text else (0,) * len(scale.levels)
+
+
+def submit(
+    connection: Connection, stored: StoredStudy, rater_id: int, submission: Submission, now: float
+) -> Outcome:
+    """Count an answer. Sent again with the same token it changes nothing and tells the same."""
+    rater = rater_row(connection, rater_id, stored.id)
+    item = connection.execute(_HELD, {"rater": rater_id, "item": submission.item}).one_or_none()
+    if item is None:
+        return _replay(connection, stored, rater, submission, now)
+    study = stored.study
+    given = check_given(study, item.content, submission.given)
+    tally = _tally(study.levels, item)
+    heard = _hear(stored, item, tally, given)
+    training = rater.phase != "playing"
+    answer = connection.execute(
+        insert(t.Answer).returning(t.Answer.id),
+        {
+            "study_id": stored.id,
+            "item_id": item.id,
+            "rater_id": rater_id,
+            "round": rater.round if training else 0,
+            "phase": rater.phase if training else "playing" if item.role == "main" else item.role,
+            "value": given.value,
+            "answers": given.answers or None,
+            "seconds": min(max(submission.seconds, 0.0), LONGEST_THOUGHT),
+            "before": ",".join(map(str, tally.standing)),
+            "consensus": heard.consensus if heard else None,
+            "points": heard.points if heard else None,
+            "returned": 0,
+            "at": now,
+            "token": submission.token,
+        },
+    ).scalar_one()
+    if not connection.execute(_END_LEASE, {"rater": rater_id}).rowcount:
+        raise Conflict
+    if item.role == "main" and not training:
+        _count(connection, stored, item, tally, given)
+    changes, event = _progress(connection, stored, rater, item, given, heard)
+    moved = connection.execute(
+        update(t.Rater)
+        .where(t.Rater.id == rater_id)
+        .values(**changes, seen=now)
+        .returning(*t.Rater.__table__.c)
+    ).one()
+    task = assignment.hand_out(connection, stored, moved, now)
+    return Outcome(int(answer), heard, event, standing(moved), task)
+
+
+def standing(rater: Row[Any]) -> Standing:
+    return Standing(**{name: getattr(rater, name) for name in Standing.__dataclass_fields__})
+
+
+def _tally(scale: Scale, item: Row[Any]) -> Tally:
+    if item.role != "main" and item.expert is not None:
+        return expert(scale, item.expert)
+    return Tally(scale, counts_of(item.counts, scale), item.seed)
+
+
+def _hear(stored: StoredStudy, item: Row[Any], tally: Tally, given: Given) -> Feedback | None:
+    """Feedback belongs to the game, and to training for any study with one level per item."""
+    if given.value is None or not (stored.study.is_game or item.role == "training"):
+        return None
+    return feedback(tally, given.value, stored.study.first_points, known=item.role != "main")
+
+
+def _count(connection: Connection, stored: StoredStudy, item: Row[Any], tally: Tally, given: Given) -> None:
+    """Enter a rating into its item's tally; where people disagree, the item may want one more."""
+    counts, wants = item.counts, item.wanted
+    if given.value is not None:
+        after = tally.add(given.value)
+        counts = ",".join(map(str, after.counts))
+        wants = max(wanted(stored.study.ratings_per_item, stored.study.hard, after), item.wanted)
+    key = {
+        "item": item.id,
+        "old": item.counts,
+        "new": counts,
+        "wants": wants,
+        "more": wants - item.wanted,
+    }
+    if not connection.execute(_COUNT, key).rowcount:
+        raise Conflict
+
+
+def _progress(
+    connection: Connection,
+    stored: StoredStudy,
+    rater: Row[Any],
+    item: Row[Any],
+    given: Given,
+    heard: Feedback | None,
+) -> tuple[dict[str, Any], str | None]:
+    """How an answer moves its rater: column values, and the event if a stage ended."""
+    if rater.phase != "playing":
+        return _lesson(connection, stored, rater, item, given, heard)
+    changes: dict[str, Any] = {"place": rater.place + 1, "rated": rater.rated + 1}
+    if heard:
+        streak = rater.streak + 1 if heard.points >= 2 else 0
+        changes |= {
+            "points": rater.points + heard.points,
+            "streak": streak,
+            "best_streak": max(streak, rater.best_streak),
+        }
+    if item.role == "main" or item.expert is None or given.value is None:
+        return changes, None
+    score = (attention_score if item.role == "attention" else competency)(given.value, item.expert)
+    recent = (rater.recent + str(score))[-stored.study.checks.window :]
+    if not stored.study.checks.falls([int(digit) for digit in recent]):
+        return {**changes, "recent": recent}, None
+    again = raters.training_steps(connection, stored)
+    if again["phase"] == "playing":  # nothing to train with: stay, and let the moderator see it
+        return {**changes, "recent": recent}, None
+    return {**changes, **again, "round": rater.round + 1, "recent": ""}, "retrain"
+
+
+def _lesson(
+    connection: Connection,
+    stored: StoredStudy,
+    rater: Row[Any],
+    item: Row[Any],
+    given: Given,
+    heard: Feedback | None,
+) -> tuple[dict[str, Any], str | None]:
+    done, right = (
+        rater.lesson + 1,
+        rater.lesson_right + (given.value is not None and given.value == item.expert),
+    )
+    points = rater.lesson_points + (heard.points if heard else 0)
+    if done < rater.lesson_goal:
+        return {"lesson": done, "lesson_right": right, "lesson_points": points}, None
+    if rater.phase == "tutorial":
+        return raters.training_steps(connection, stored, after="tutorial"), "tutorial over"
+    if rater.phase == "qualification":
+        if qualification.admits(connection, stored, rater.id, rater.round):
+            return raters.training_steps(connection, stored, after="qualification"), "passed"
+        return {"phase": "refused", "lesson": done}, "failed"
+    if stored.study.lessons.unlocks(right, done, points):
+        return raters.training_steps(connection, stored, after="probation"), "passed"
+    return {**raters.training_steps(connection, stored), "round": rater.round + 1}, "failed"
+
+
+def _replay(
+    connection: Connection, stored: StoredStudy, rater: Row[Any], submission: Submission, now: float
+) -> Outcome:
+    """The same token again: tell what was told. Another token for an item no longer held: refuse."""
+    row = connection.execute(_BY_TOKEN, {"token": submission.token}).one_or_none()
+    if row is None or row.rater_id != rater.id or row.item_id != submission.item:
+        raise NotYours("this item is not before you any more")
+    scale = stored.study.levels
+    heard = None
+    if row.points is not None and row.value is not None:
+        before = Tally(scale, counts_of(row.before, scale))
+        heard = feedback(before, row.value, stored.study.first_points, known=row.phase != "playing")
+    task = assignment.current(connection, stored, rater, now)
+    return Outcome(int(row.id), heard, None, standing(rater), task, replayed=True)
+
+
+def skip(
+    connection: Connection, stored: StoredStudy, rater_id: int, item: int, now: float, report: str | None
+) -> None:
+    """Pass an item over, or report it as broken; it goes back to the others and does not come again."""
+    rater = rater_row(connection, rater_id, stored.id)
+    held = connection.execute(_HELD, {"rater": rater_id, "item": item}).one_or_none()
+    if held is None:
+        return  # sent twice, or already given back
+    if rater.phase != "playing":
+        raise UsageError("in training every picture counts: choose the level that fits best")
+    assignment.release(connection, rater_id)
+    row = {
+        "item_id": item,
+        "rater_id": rater_id,
+        "broken": report is not None,
+        "reason": (report or "")[:500],
+    }
+    connection.execute(insert(t.Skip), {**row, "at": now})
+    connection.execute(update(t.Rater).where(t.Rater.id == rater_id).values(place=t.Rater.place + 1))

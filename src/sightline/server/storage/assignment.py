@@ -1,0 +1,158 @@
+"""Handing out items: a lease keeps a rater's place, and nobody is given an item twice."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, delete, exists, func, insert, select, update
+
+from sightline.people.assignment import Role, draw, role_of_next
+from sightline.server.storage import schema as t
+from sightline.server.storage.studies import StoredStudy
+
+RATER = t.Rater.__table__
+ITEM_COLUMNS = (t.Item.id, t.Item.role, t.Item.position, t.Item.content)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """An item in front of a rater."""
+
+    item: int
+    role: str
+    content: dict[str, Any]
+
+
+_LEASED = (
+    select(*ITEM_COLUMNS, t.Lease.given)
+    .join(t.Lease, t.Lease.item_id == t.Item.id)
+    .where(t.Lease.rater_id == bindparam("rater"))
+)
+_ANSWERED = (
+    exists()
+    .where(
+        t.Answer.item_id == t.Item.id,
+        t.Answer.rater_id == bindparam("rater"),
+        t.Answer.round == bindparam("round"),
+    )
+    .correlate(t.Item)
+)
+_SKIPPED = (
+    exists().where(t.Skip.item_id == t.Item.id, t.Skip.rater_id == bindparam("rater")).correlate(t.Item)
+)
+_NEXT = (
+    select(*ITEM_COLUMNS)
+    .where(
+        t.Item.study_id == bindparam("study"),
+        t.Item.role == "main",
+        t.Item.state == "open",
+        t.Item.free > 0,
+        t.Item.position > bindparam("cursor"),
+        ~_ANSWERED,
+        ~_SKIPPED,
+    )
+    .order_by(t.Item.position)
+    .limit(1)
+)
+_TAKE = (
+    update(t.Item)
+    .where(t.Item.id == bindparam("item"), t.Item.free > 0, t.Item.state == "open")
+    .values(free=t.Item.free - 1)
+)
+_SEEN = (
+    select(t.Item.id, func.count(t.Answer.id))
+    .outerjoin(t.Answer, (t.Answer.item_id == t.Item.id) & (t.Answer.rater_id == bindparam("rater")))
+    .where(
+        t.Item.study_id == bindparam("study"),
+        t.Item.role == bindparam("role"),
+        t.Item.state == "open",
+        ~_ANSWERED,
+        ~_SKIPPED,
+    )
+    .group_by(t.Item.id)
+)
+
+
+def current(connection: Connection, stored: StoredStudy, rater: Row[Any], now: float) -> Task | None:
+    """The item a rater has, or a newly leased one; None when there is nothing to do for them now."""
+    held = connection.execute(_LEASED, {"rater": rater.id}).one_or_none()
+    if held:
+        return Task(held.id, held.role, held.content)
+    return hand_out(connection, stored, rater, now)
+
+
+def hand_out(connection: Connection, stored: StoredStudy, rater: Row[Any], now: float) -> Task | None:
+    """Lease the next item to a rater who holds none."""
+    if not stored.open:
+        return None
+    if rater.phase in ("tutorial", "probation", "qualification"):
+        found = _known(connection, stored, rater, "training", rater.round, rater.lesson)
+    elif rater.phase == "playing":
+        role = role_of_next(stored.study.checks, rater.code, rater.place)
+        found = _known(connection, stored, rater, role, 0, rater.place) if role != "main" else None
+        found = found or _main(connection, stored, rater, now)
+    else:
+        return None
+    if found is None:
+        return None
+    until = now + stored.study.lease_minutes * 60
+    connection.execute(
+        insert(t.Lease), {"rater_id": rater.id, "item_id": found.id, "given": now, "until": until}
+    )
+    return Task(found.id, found.role, found.content)
+
+
+def _known(
+    connection: Connection, stored: StoredStudy, rater: Row[Any], role: Role, round_: int, turn: int
+) -> Row[Any] | None:
+    """A training or check item: one this rater has seen least, by lot among those."""
+    key = {"rater": rater.id, "study": stored.id, "role": role, "round": round_}
+    seen = connection.execute(_SEEN, key).all()
+    if not seen:
+        return None
+    least = min(count for _, count in seen)
+    pool = sorted(item for item, count in seen if count == least)
+    chosen = pool[int(draw("known", rater.code, round_, turn) * len(pool))]
+    return connection.execute(select(*ITEM_COLUMNS).where(t.Item.id == chosen)).one()
+
+
+def _main(connection: Connection, stored: StoredStudy, rater: Row[Any], now: float) -> Row[Any] | None:
+    """The next open item on this rater's way through the study; at the end, what was left behind."""
+    key = {"study": stored.id, "rater": rater.id, "round": 0, "cursor": rater.cursor}
+    found = _take(connection, key)
+    if found is None:
+        sweep(connection, now)
+        found = _take(connection, {**key, "cursor": -1})
+    if found is not None:
+        connection.execute(update(t.Rater).where(t.Rater.id == rater.id).values(cursor=found.position))
+    return found
+
+
+def _take(connection: Connection, key: dict[str, Any]) -> Row[Any] | None:
+    while found := connection.execute(_NEXT, key).one_or_none():
+        if connection.execute(_TAKE, {"item": found.id}).rowcount:
+            return found
+    return None  # every place that was free has been taken meanwhile
+
+
+def release(connection: Connection, rater_id: int) -> None:
+    """Give a rater's item back."""
+    freed = connection.execute(
+        delete(t.Lease).where(t.Lease.rater_id == rater_id).returning(t.Lease.item_id)
+    ).scalar_one_or_none()
+    if freed is not None:
+        _free(connection, [freed])
+
+
+def sweep(connection: Connection, now: float) -> int:
+    """Take back the places of raters who went away."""
+    expired = list(
+        connection.execute(delete(t.Lease).where(t.Lease.until < now).returning(t.Lease.item_id)).scalars()
+    )
+    for item in expired:
+        _free(connection, [item])
+    return len(expired)
+
+
+def _free(connection: Connection, items: list[int]) -> None:
+    mine = t.Item.id.in_(items) & (t.Item.role == "main")
+    connection.execute(update(t.Item).where(mine).values(free=t.Item.free + 1))
