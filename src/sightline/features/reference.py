@@ -1,0 +1,133 @@
+"""What reference-based metrics share: tokens, n-grams common with the references, document frequencies."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.errors import Unscorable
+from sightline.features.base import Feature, Features, Fit, Statistic, Tools
+from sightline.text import ptb
+from sightline.text.ngrams import ORDERS, DocumentFrequencies, Overlap, Texts, overlaps, totals
+
+TokenKind = Literal["ptb", "space"]
+"""COCO's Penn Treebank tokens without punctuation, or text that is already tokenised."""
+
+BATCH = 2000
+"""Items whose n-grams are counted at once: enough to be fast, little enough for memory."""
+
+
+def tokenize(text: str, kind: TokenKind) -> list[str]:
+    return ptb.tokens(text) if kind == "ptb" else text.split()
+
+
+@dataclass(frozen=True)
+class TokensValue:
+    candidate: tuple[str, ...]
+    references: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Tokens(Feature[TokensValue]):
+    """The words of the whole text and of each reference."""
+
+    kind: TokenKind = "ptb"
+    value = TokensValue
+
+    def compute(self, batch: Sequence[Features], tools: Tools) -> list[TokensValue | Unscorable]:
+        return [self._one(got) for got in batch]
+
+    def _one(self, got: Features) -> TokensValue | Unscorable:
+        references = [tokenize(reference, self.kind) for reference in got.item.references]
+        references = [reference for reference in references if reference]
+        if not references:
+            return Unscorable(
+                "there are no references" if not got.item.references else "the references have no words"
+            )
+        candidate = tokenize(got.item.whole_text, self.kind)
+        if not candidate:
+            return Unscorable("the text has no words")
+        return TokensValue(tuple(candidate), tuple(map(tuple, references)))
+
+
+@dataclass(frozen=True)
+class MatchesValue:
+    matches: tuple[float, ...]
+    """For n = 1 to 4: the text's n-grams, each at most as often as the reference that has it most often."""
+    length: int
+    reference_length: int
+    """Of the reference nearest in length; the shorter one among equals."""
+
+
+def count_matches(found: Sequence[Overlap], items: int) -> NDArray[np.float64]:
+    """[candidate, n]: clipped n-gram matches."""
+    matches = np.zeros((items, ORDERS))
+    for n, both in enumerate(found):
+        most = np.zeros(len(both.mine.times))
+        np.maximum.at(most, both.row, both.theirs.times[both.shared])
+        matches[:, n] = totals(both.mine.text, np.minimum(both.mine.times, most), items)
+    return matches
+
+
+def closest_length(
+    lengths: NDArray[np.int64], reference_lengths: NDArray[np.int64], item: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Each candidate's nearest reference length, the shorter one among equals."""
+    far = np.abs(reference_lengths - lengths[item])
+    best = np.lexsort((reference_lengths, far, item))
+    first = np.flatnonzero(np.diff(item[best], prepend=-1))
+    return reference_lengths[best[first]]
+
+
+@dataclass(frozen=True)
+class NgramMatches(Feature[MatchesValue]):
+    """What BLEU is made of: n-grams shared with the references, and lengths."""
+
+    kind: TokenKind = "ptb"
+    value = MatchesValue
+
+    def needs(self) -> tuple[Feature[Any], ...]:
+        return (Tokens(self.kind),)
+
+    def compute(self, batch: Sequence[Features], tools: Tools) -> list[MatchesValue | Unscorable]:
+        values = [got[Tokens(self.kind)] for got in batch]
+        candidates, references, item = as_texts(values)
+        matches = count_matches(overlaps(candidates, references, item), len(values))
+        closest = closest_length(candidates.lengths, references.lengths, item)
+        return [
+            MatchesValue(tuple(row), length, reference_length)
+            for row, length, reference_length in zip(
+                matches.tolist(), candidates.lengths.tolist(), closest.tolist(), strict=True
+            )
+        ]
+
+
+def as_texts(values: Sequence[TokensValue]) -> tuple[Texts, Texts, NDArray[np.int64]]:
+    """Candidates and references of many items in the kernels' form, and whose each reference is."""
+    references = Texts.of([reference for value in values for reference in value.references])
+    item = np.repeat(np.arange(len(values)), [len(value.references) for value in values])
+    return Texts.of([value.candidate for value in values]), references, item
+
+
+@dataclass(frozen=True)
+class DocumentFrequency(Statistic[DocumentFrequencies]):
+    """In how many items' references each n-gram occurs."""
+
+    kind: TokenKind = "ptb"
+    name = "df"
+
+    def needs(self) -> tuple[Feature[Any], ...]:
+        return (Tokens(self.kind),)
+
+    def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[DocumentFrequencies]:
+        values = (got[Tokens(self.kind)] for got in corpus if got.failure(Tokens(self.kind)) is None)
+        parts = []
+        while batch := list(islice(values, BATCH)):
+            parts.append(DocumentFrequencies.of(overlaps(*as_texts(batch)), len(batch)))
+        return Fit(DocumentFrequencies.merge(parts or [EMPTY]), "corpus")
+
+
+EMPTY = DocumentFrequencies(0, (np.zeros(0, np.uint64),) * ORDERS, (np.zeros(0),) * ORDERS)
