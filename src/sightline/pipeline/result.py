@@ -87,7 +87,7 @@ def score(
     Image paths in dictionaries are relative to `base`. `options` are named choices of single metrics: `theta`, `idf`,
     `coherence`, …
     """
-    from sightline.io import item_from_dict, read_items
+    from sightline.io import read_items
 
     if isinstance(metrics, str):
         raise UsageError("metrics is a list of names: metrics=['groovist']")
@@ -102,16 +102,25 @@ def score(
         settings = settings.with_cache(Path(cache) if cache else None)
     if isinstance(items, str | Path):
         items = read_items(Path(items))
-    ready = tuple(
-        item if isinstance(item, Item) else item_from_dict(item, Path(base), f"item {number}")
-        for number, item in enumerate(items, 1)
-    )
+    if isinstance(items, Item | Mapping):
+        raise UsageError("items is a list of items, of dictionaries as in JSON Lines, or the path of a file")
+    ready = tuple(_item(item, Path(base), f"item {number}") for number, item in enumerate(items, 1))
     run = Run(metrics, settings, engine)
     result = Result(ready)
     journal = Journal(None, run.fingerprint)
     result.summary = run.score(ready, journal, result, lambda stage, done: None)
     journal.close()
     return result
+
+
+def _item(given: object, base: Path, where: str) -> Item:
+    from sightline.io import item_from_dict
+
+    if isinstance(given, Item):
+        return given
+    if not isinstance(given, Mapping):
+        raise UsageError(f"{where} is a {type(given).__name__}; give an Item, or a dictionary as in JSON Lines")
+    return item_from_dict(given, base, where)
 
 
 def summary_text(summary: Mapping[str, Any]) -> str:
