@@ -1,0 +1,70 @@
+"""People grouped by what the likelihood knows of them: answered items, raw score, covariates.
+
+In the Rasch family the raw score is sufficient for the ability, so a million people cost no more than their
+distinct cells.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.psychometrics.responses import Floats, Ints, Responses
+
+CHUNK = 4096
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The distinct cells, ordered by mask."""
+
+    masks: Floats
+    """mask x item: 1 where answered"""
+    mask: Ints
+    score: Floats
+    covariates: Floats
+    """cell x coefficient, the intercept first"""
+    count: Floats
+    of_person: Ints
+
+    def chunks(self) -> Iterator[slice]:
+        return (slice(at, at + CHUNK) for at in range(0, len(self.score), CHUNK))
+
+    def masks_in(self, cells: slice) -> tuple[Floats, Ints, Ints]:
+        """The distinct masks of some cells, which of them each cell has, and where each begins."""
+        mask, start, which = np.unique(self.mask[cells], return_index=True, return_inverse=True)
+        return self.masks[mask], which, start
+
+
+def group(responses: Responses) -> Cells:
+    """Group people into cells."""
+    answered = responses.answered
+    pattern = distinct_rows(answered)
+    score = np.where(answered, responses.levels, 0).sum(axis=1, dtype=np.int64)
+    covariate = distinct_rows(responses.covariates)
+    key = (pattern * (score.max() + 1) + score) * (covariate.max() + 1) + covariate
+    _, first, of_person, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    _, mask_first = np.unique(pattern, return_index=True)
+    return Cells(
+        answered[mask_first].astype(float),
+        pattern[first],
+        score[first].astype(float),
+        np.hstack([np.ones((len(first), 1)), responses.covariates[first]]),
+        count.astype(float),
+        of_person,
+    )
+
+
+def distinct_rows(table: NDArray[np.bool_] | Floats) -> Ints:
+    """A number for each row, equal where rows are equal."""
+    columns: NDArray[Any] = table
+    if table.dtype == np.bool_:
+        packed = np.packbits(table.astype(np.bool_), axis=1)
+        columns = np.ascontiguousarray(np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))).view(np.uint64)
+    code = np.zeros(len(table), np.int64)
+    for column in columns.T:
+        _, part = np.unique(column, return_inverse=True)
+        _, code = np.unique(code * (part.max() + 1) + part, return_inverse=True)
+    return code

@@ -1,0 +1,227 @@
+"""Marginal maximum likelihood: abilities are integrated out over their population, so the regression is
+inside.
+
+The integral is a trapezoid sum over an even grid. For a smooth integrand that dies off at both ends its error
+falls as exp(-2 pi^2 s^2 / h^2) with s the narrowest posterior's standard deviation and h the step; Gauss-
+Hermite nodes of the prior cannot follow posteriors much narrower than it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from sightline.psychometrics.cells import Cells
+from sightline.psychometrics.design import (
+    Design,
+    category_probabilities,
+    level_counts,
+    moments,
+    padded,
+    starting_values,
+)
+from sightline.psychometrics.newton import Curve, maximise
+from sightline.psychometrics.population import LEAST_SIGMA, Normal, Population, Prior, Smooth
+from sightline.psychometrics.responses import Floats, Responses
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """The estimates: free item parameters and the population's, with the covariance of both together."""
+
+    free: Floats
+    population: Population
+    point: Floats
+    covariance: Floats
+    log_likelihood: float
+    iterations: int
+    converged: bool
+
+    @property
+    def at_bound(self) -> bool:
+        """Whether people do not differ more than chance: the spread is as small as it is allowed to be."""
+        return isinstance(self.population, Normal) and bool(self.point[-1] <= np.log(LEAST_SIGMA) + 1e-9)
+
+
+class Likelihood:
+    """The marginal log-likelihood with its gradient and observed information (Louis 1982)."""
+
+    def __init__(self, design: Design, responses: Responses, cells: Cells, population: Population) -> None:
+        self.design, self.cells, self.population = design, cells, population
+        self.counts = level_counts(responses.levels, int(design.steps.max()))
+        self.given = self.counts[design.item, design.level]
+        self.free = design.weights.shape[1]
+
+    def grid(self, eta: Floats, point: Floats) -> Floats:
+        """The abilities to integrate over."""
+        table = padded(self.design, eta)
+        return self.population.grid(
+            point, self.cells.covariates, lambda theta: moments(table, theta)[1].sum(axis=0)
+        )
+
+    def posterior(self, cells: slice, theta: Floats, log_d: Floats, prior: Prior) -> tuple[Floats, Floats]:
+        """Weights over the grid (cell x q), and the log of each cell's integral."""
+        masks, which, _ = self.cells.masks_in(cells)
+        joint = self.cells.score[cells, None] * theta - (masks @ log_d)[which] + prior.log
+        total = logsumexp(joint, axis=1)
+        return np.exp(joint - total[:, None]), total
+
+    def __call__(self, point: Floats) -> Curve:
+        eta = self.design.weights @ point[: self.free]
+        theta = self.grid(eta, point[self.free :])
+        table, log_d = category_probabilities(padded(self.design, eta), theta)
+        sums = _Sums(self, table[self.design.item, self.design.level])
+        for cells in self.cells.chunks():
+            prior = self.population.prior(point[self.free :], theta, self.cells.covariates[cells])
+            sums.add(cells, *self.posterior(cells, theta, log_d, prior), prior)
+        return sums.curve(float(self.given @ eta))
+
+
+class _Sums:
+    """Running sums over cells that make up value, gradient and information."""
+
+    def __init__(self, likelihood: Likelihood, p: Floats) -> None:
+        self.design, self.cells, self.given = likelihood.design, likelihood.cells, likelihood.given
+        self.p = p  # category parameter x q
+        categories, size = len(p), likelihood.population.size
+        self.value = 0.0
+        self.weight = np.zeros((len(self.design.steps), p.shape[1]))  # expected people per item and node
+        self.spread = np.zeros((categories, categories))  # covariance of the items' scores within cells
+        self.cross = np.zeros((categories, size))
+        self.gradient = np.zeros(size)
+        self.complete = np.zeros((size, size))
+        self.within = np.zeros((size, size))
+
+    def add(self, cells: slice, h: Floats, log_integral: Floats, prior: Prior) -> None:
+        count = self.cells.count[cells]
+        self.value += float(count @ log_integral)
+        people = h * count[:, None]
+        mask = self._add_items(cells, people)
+        expected = (h @ self.p.T) * mask
+        self.spread -= (expected * count[:, None]).T @ expected
+        means = np.stack([(h * score).sum(axis=1) for score in prior.score])
+        for k, score in enumerate(prior.score):
+            together = ((people * score) @ self.p.T) * mask
+            self.cross[:, k] += together.sum(axis=0) - expected.T @ (count * means[k])
+            for j in range(k + 1):
+                both = float((people * score * prior.score[j]).sum()) - float((means[k] * means[j]) @ count)
+                self.within[k, j] += both
+                self.within[j, k] = self.within[k, j]
+        self.gradient += means @ count
+        size = len(self.complete)
+        self.complete += np.array(
+            [[(people * prior.curvature[k, j]).sum() for j in range(size)] for k in range(size)]
+        )
+
+    def _add_items(self, cells: slice, people: Floats) -> Floats:
+        """Add to the items' expected counts; returns which category parameters each cell bears on."""
+        masks, which, start = self.cells.masks_in(cells)
+        item = self.design.item
+        per_mask = np.add.reduceat(people, start, axis=0)  # cells are ordered by mask
+        self.weight += masks.T @ per_mask
+        if len(masks) == 1:
+            p = self.p * masks[0, item, None]
+            self.spread += (p * per_mask[0]) @ p.T
+        else:
+            for q in range(people.shape[1]):
+                both = masks.T @ (masks * per_mask[:, q, None])
+                self.spread += both[np.ix_(item, item)] * np.outer(self.p[:, q], self.p[:, q])
+        return masks[:, item][which]
+
+    def curve(self, given: float) -> Curve:
+        design, p = self.design, self.p
+        weighted = self.weight[design.item] * p
+        total = weighted.sum(axis=1)
+        same = design.item[:, None] == design.item[None, :]
+        complete = np.diag(total) - np.where(same, weighted @ p.T, 0)
+        w, k = design.weights, len(self.gradient)
+        size = w.shape[1] + k
+        information, of_complete = np.zeros((size, size)), np.zeros((size, size))
+        information[:-k, :-k] = w.T @ (complete - self.spread) @ w
+        # the items' part of the score is minus the probabilities, hence the plus
+        information[:-k, -k:] = w.T @ self.cross
+        information[-k:, :-k] = information[:-k, -k:].T
+        information[-k:, -k:] = self.complete - self.within
+        of_complete[:-k, :-k] = w.T @ complete @ w
+        of_complete[-k:, -k:] = self.complete
+        return Curve(
+            given + self.value, np.r_[w.T @ (self.given - total), self.gradient], information, of_complete
+        )
+
+
+def fit_marginal(
+    design: Design,
+    responses: Responses,
+    cells: Cells,
+    population: Population,
+    *,
+    start: Floats | None = None,
+    fixed_items: bool = False,
+) -> Marginal:
+    """Fit item and population parameters together, or with `fixed_items` the population around given
+    items."""
+    likelihood = Likelihood(design, responses, cells, population)
+    items = starting_values(design, likelihood.counts) if start is None else start
+    whole = np.r_[items, population.start()]
+    moving = np.ones(len(whole), bool)
+    moving[: likelihood.free] = not fixed_items
+    point, iterations, converged = _climb(likelihood, whole, moving)
+    found = Marginal(
+        point[: likelihood.free],
+        population,
+        point[likelihood.free :],
+        np.zeros(()),
+        0.0,
+        iterations,
+        converged,
+    )
+    if found.at_bound:
+        moving[-1] = False
+        point, iterations, converged = _climb(likelihood, point, moving)
+    curve = likelihood(point)
+    covariance = np.zeros((len(whole), len(whole)))
+    covariance[np.ix_(moving, moving)] = np.linalg.pinv(
+        curve.information[np.ix_(moving, moving)], hermitian=True
+    )
+    return Marginal(
+        point[: likelihood.free],
+        population,
+        point[likelihood.free :],
+        covariance,
+        curve.value,
+        iterations,
+        converged,
+    )
+
+
+def _climb(likelihood: Likelihood, start: Floats, moving: NDArray[np.bool_]) -> tuple[Floats, int, bool]:
+    """Maximise over the moving parameters."""
+
+    def whole(part: Floats) -> Floats:
+        point = start.copy()
+        point[moving] = part
+        point[likelihood.free :] = likelihood.population.bounded(point[likelihood.free :])
+        return point
+
+    def evaluate(part: Floats) -> Curve:
+        curve = likelihood(whole(part))
+        keep = np.ix_(moving, moving)
+        assert curve.complete is not None
+        return Curve(curve.value, curve.gradient[moving], curve.information[keep], curve.complete[keep])
+
+    found = maximise(evaluate, start[moving])
+    return whole(found.point), found.iterations, found.converged
+
+
+def fit_smooth(design: Design, responses: Responses, cells: Cells, normal: Marginal) -> Marginal | None:
+    """A population of free shape, where it explains the data better than a normal one (by BIC); else None."""
+    if normal.at_bound or cells.covariates.shape[1] > 1:
+        return None
+    theta = Likelihood(design, responses, cells, normal.population).grid(
+        design.weights @ normal.free, normal.point
+    )
+    shape = Smooth(float(normal.point[0]), float(np.exp(normal.point[1])), float(theta[1] - theta[0]))
+    smooth = fit_marginal(design, responses, cells, shape, start=normal.free)
+    gain = 2 * (smooth.log_likelihood - normal.log_likelihood)
+    return smooth if smooth.converged and gain > 2 * np.log(len(cells.of_person)) else None
