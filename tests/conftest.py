@@ -1,9 +1,15 @@
 """What the tests share: where the real data lies, and that nothing is skipped in CI."""
 
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 DATA = Path(os.environ.get("SIGHTLINE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
@@ -21,3 +27,17 @@ def data() -> Path:
     if not (DATA / "README.md").is_file():
         skip(f"the shared data is not at {DATA}; set SIGHTLINE_DATA")
     return DATA
+
+
+@pytest.fixture(scope="session")
+def browser() -> "Iterator[Browser]":
+    """Chromium without a window."""
+    from playwright.sync_api import sync_playwright
+
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        skip("chromium is not installed")
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        yield found
+        found.close()

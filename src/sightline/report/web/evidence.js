@@ -59,9 +59,9 @@ function heatMap(phrases, evidence, pictures, paired, link) {
       const own = paired && phrase.sentence === picture;
       const reaches = theta !== null && value >= theta;
       const share = high > low ? (value - low) / (high - low) : 0.5;
-      const kind = ['heat', own ? 'own' : '', reaches ? 'reaches' : '', share > 0.62 ? 'strong' : ''].join(' ');
+      const kind = ['heat', own ? 'own' : '', reaches ? 'reaches' : ''].join(' ');
       const told = [own ? 'own picture' : '', reaches ? 'reaches theta' : ''].filter(Boolean).join(', ');
-      return el('td', { class: kind, style: { '--share': `${Math.round(8 + 84 * share)}%` } },
+      return el('td', { class: kind, style: { '--share': `${Math.round(5 + 63 * share)}%` } },
         el('span', { class: 'cell' }, number(value, 2)), told ? el('span', { class: 'visually-hidden' }, ` ${told}`) : null);
     })));
   const hint = (paired ? 'A frame marks the sentence\u2019s own picture. ' : '')

@@ -33,6 +33,7 @@ function choose() {
       && wanted.words.every((word) => story.words.includes(word));
   }).sort(ORDERS[wanted.order](wanted.metric));
   find('list').replaceChildren();
+  find('scroller').scrollTop = 0;
   drawn = 0;
   drawMore();
   const all = index.stories.length;
