@@ -10,8 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from markupsafe import Markup, escape
+from numpy.typing import NDArray
 
 from sightline.report.page import clean, number
+
+Values = NDArray[np.float64]
+Span = tuple[float, float]
 
 FEW = 60
 """Up to so many values are drawn as single dots; more as quantiles only."""
@@ -60,7 +64,7 @@ def strips(
     *,
     label: str,
     series: int = 1,
-    domain: tuple[float, float] | None = None,
+    domain: Span | None = None,
 ) -> Markup:
     """One row per group: 5-95 % as a line, 25-75 % as a box, the median as a tick, dots where values are few.
 
@@ -71,36 +75,26 @@ def strips(
     if not len(everything):
         return _nothing(label)
     span = domain or _span(everything)
-    parts: list[Markup] = []
-    for name, values in found.items():
-        told = f"{name}: no values"
-        drawn: list[Markup] = []
-        if len(values):
-            low, first, middle, third, high = (
-                float(q) for q in np.quantile(values, (0.05, 0.25, 0.5, 0.75, 0.95))
-            )
-            told = f"{name}: median {number(middle)}, half between {number(first)} and {number(third)}"
-            told += f", n = {number(len(values))}"
-            drawn = [
-                Markup('<line class="whisker" x1="{:.3f}%" x2="{:.3f}%" y1="12" y2="12"/>').format(
-                    _place(low, span), _place(high, span)
-                ),
-                Markup('<rect class="box" x="{:.3f}%" width="{:.3f}%" y="5" height="14" rx="2"/>').format(
-                    _place(first, span), max(0.2, _place(third, span) - _place(first, span))
-                ),
-                *(
-                    _dot(_place(float(v), span), 12 + 4 * math.sin(7.0 * n), 2.4)
-                    for n, v in enumerate(values[:FEW])
-                ),
-                _vertical(_place(middle, span), 3, 21, "median"),
-            ]
-            if len(values) > FEW:
-                drawn = [part for part in drawn if 'class="dot"' not in part]
-        parts.append(_row(name, _svg(drawn, 24, told), number(float(values.mean())) if len(values) else "–"))
-    parts.append(_row("", _svg(_axis(span, 0), 20, ""), "mean"))
-    return _figure(
-        [Markup('<div class="rows">{}</div>').format(Markup("").join(parts))], series=series, label=label
-    )
+    rows = [_strip(name, values, span) for name, values in found.items()]
+    rows.append(_row("", _svg(_axis(span, 0), 20, ""), "mean"))
+    return _rows(rows, label=label, series=series)
+
+
+def _strip(name: str, values: Values, span: Span) -> Markup:
+    if not len(values):
+        return _row(name, _svg([], 24, f"{name}: no values"), "–")
+    low, first, middle, third, high = (float(q) for q in np.quantile(values, (0.05, 0.25, 0.5, 0.75, 0.95)))
+    told = f"{name}: median {number(middle)}, half between {number(first)} and {number(third)}"
+    drawn = [
+        _horizontal(_place(low, span), _place(high, span), 12, "whisker"),
+        Markup('<rect class="box" x="{:.3f}%" width="{:.3f}%" y="5" height="14" rx="2"/>').format(
+            _place(first, span), max(0.2, _place(third, span) - _place(first, span))
+        ),
+    ]
+    if len(values) <= FEW:  # sine keeps dots of equal values apart, the same way every time
+        drawn += [_dot(_place(float(v), span), 12 + 4 * math.sin(7.0 * n), 2.4) for n, v in enumerate(values)]
+    drawn.append(_vertical(_place(middle, span), 3, 21, "median"))
+    return _row(name, _svg(drawn, 24, f"{told}, n = {number(len(values))}"), number(float(values.mean())))
 
 
 @dataclass(frozen=True)
@@ -116,9 +110,7 @@ class Bar:
     """What stands at the end of the row instead of the number."""
 
 
-def bars(
-    rows: Sequence[Bar], *, label: str, domain: tuple[float, float] | None = None, digits: int = 3
-) -> Markup:
+def bars(rows: Sequence[Bar], *, label: str, domain: Span | None = None, digits: int = 3) -> Markup:
     """A horizontal bar per row from zero, with intervals where given."""
     numbers = [
         v for row in rows for v in (row.value, row.low, row.high) if v is not None and math.isfinite(v)
@@ -126,27 +118,27 @@ def bars(
     if not numbers:
         return _nothing(label)
     span = domain or _span(np.array([0.0, *numbers]))
-    zero = min(max(0.0, span[0]), span[1])
-    parts: list[Markup] = []
-    for row in rows:
+    return _rows([_bar(row, span, digits) for row in rows], label=label)
+
+
+def _bar(row: Bar, span: Span, digits: int) -> Markup:
+    told = f"{row.name}: {number(row.value, digits)}"
+    drawn: list[Markup] = []
+    if math.isfinite(row.value):
+        zero = min(max(0.0, span[0]), span[1])
         start, end = sorted((_place(zero, span), _place(row.value, span)))
-        drawn = [
-            Markup(
-                '<rect class="bar series-{}" x="{:.3f}%" width="{:.3f}%" y="4" height="14" rx="2"/>'
-            ).format(row.series, start, max(end - start, 0.3))
+        bar = '<rect class="bar series-{}" x="{:.3f}%" width="{:.3f}%" y="4" height="14" rx="2"/>'
+        drawn.append(Markup(bar).format(row.series, start, max(end - start, 0.3)))
+    if row.low is not None and row.high is not None and math.isfinite(row.low + row.high):
+        told += f", between {number(row.low, digits)} and {number(row.high, digits)}"
+        left, right = _place(row.low, span), _place(row.high, span)
+        drawn += [
+            _horizontal(left, right, 11, "error"),
+            *(_vertical(x, 7, 15, "error") for x in (left, right)),
         ]
-        told = f"{row.name}: {number(row.value, digits)}"
-        if row.low is not None and row.high is not None:
-            told += f", between {number(row.low, digits)} and {number(row.high, digits)}"
-            left, right = _place(row.low, span), _place(row.high, span)
-            drawn.append(
-                Markup('<line class="error" x1="{:.3f}%" x2="{:.3f}%" y1="11" y2="11"/>').format(left, right)
-            )
-            drawn += [_vertical(left, 7, 15, "error"), _vertical(right, 7, 15, "error")]
-        if span[0] < 0 < span[1]:
-            drawn.append(_vertical(_place(0.0, span), 0, 22, "axis"))
-        parts.append(_row(row.name, _svg(drawn, 22, told), row.text or number(row.value, digits)))
-    return _figure([Markup('<div class="rows">{}</div>').format(Markup("").join(parts))], label=label)
+    if span[0] < 0 < span[1]:
+        drawn.append(_vertical(_place(0.0, span), 0, 22, "axis"))
+    return _row(row.name, _svg(drawn, 22, told), row.text or number(row.value, digits))
 
 
 def scatter(
@@ -193,41 +185,41 @@ def scatter(
     )
 
 
-def _finite(values: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _finite(values: Sequence[float]) -> Values:
     found = np.asarray(values, np.float64).reshape(-1)
     return found[np.isfinite(found)]
 
 
-def _span(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[float, float]:
+def _span(values: Values) -> Span:
     low, high = float(values.min()), float(values.max())
     pad = (high - low) * 0.02 or max(abs(low) * 0.1, 0.05)
     return low - pad, high + pad
 
 
-def _place(value: float, span: tuple[float, float]) -> float:
+def _place(value: float, span: Span) -> float:
     """Where a value lies, in percent of the width."""
     return 100 * min(max((value - span[0]) / (span[1] - span[0]), 0.0), 1.0)
 
 
-def _ticks(span: tuple[float, float], about: int = 5) -> list[float]:
+def _ticks(span: Span, about: int = 5) -> list[float]:
     step = _step(span, about)
     first = math.ceil(span[0] / step)
     return [n * step for n in range(first, math.floor(span[1] / step) + 1)]
 
 
-def _step(span: tuple[float, float], about: int) -> float:
+def _step(span: Span, about: int) -> float:
     """A round distance between ticks."""
     rough = (span[1] - span[0]) / about
     size = 10.0 ** math.floor(math.log10(rough))
     return next(size * k for k in (1, 2, 5, 10) if size * k >= rough * 0.999)
 
 
-def _digits(span: tuple[float, float], about: int = 5) -> int:
+def _digits(span: Span, about: int = 5) -> int:
     """Decimals that tell neighbouring ticks apart."""
     return max(0, min(6, -math.floor(math.log10(_step(span, about) * 1.001))))
 
 
-def _axis(span: tuple[float, float], y: float) -> list[Markup]:
+def _axis(span: Span, y: float) -> list[Markup]:
     line = Markup('<line class="axis" x1="0" x2="100%" y1="{:.1f}" y2="{:.1f}"/>').format(y + 0.5, y + 0.5)
     digits = _digits(span)
     texts = [
@@ -247,6 +239,12 @@ def _vertical(x: float, top: float, bottom: float, kind: str, title: str = "") -
     )
 
 
+def _horizontal(left: float, right: float, y: float, kind: str) -> Markup:
+    return Markup('<line class="{}" x1="{:.3f}%" x2="{:.3f}%" y1="{}" y2="{}"/>').format(
+        kind, left, right, y, y
+    )
+
+
 def _dot(x: float, y: float, radius: float, title: str = "") -> Markup:
     inner = Markup("<title>{}</title>").format(clean(title)) if title else Markup("")
     return Markup('<circle class="dot" cx="{:.3f}%" cy="{:.1f}" r="{}">{}</circle>').format(
@@ -263,6 +261,11 @@ def _row(name: str, chart: Markup, value: str) -> Markup:
     return Markup('<span class="name" dir="auto">{}</span>{}<span class="value">{}</span>').format(
         clean(name), chart, clean(value)
     )
+
+
+def _rows(rows: Sequence[Markup], *, label: str, series: int = 1) -> Markup:
+    grid = Markup('<div class="rows">{}</div>').format(Markup("").join(rows))
+    return _figure([grid], series=series, label=label)
 
 
 def _figure(parts: Sequence[Markup], *, series: int = 1, caption: str = "", label: str = "") -> Markup:

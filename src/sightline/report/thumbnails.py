@@ -72,5 +72,5 @@ class Thumbnails:
             return Thumbnail(trouble=str(reason))
         small.thumbnail((self._side, self._side))
         out = io.BytesIO()
-        small.save(out, "WEBP", quality=72, method=4)
+        small.save(out, "WEBP", quality=72, method=2)
         return Thumbnail(*picture.size, b64encode(out.getvalue()).decode("ascii"))
