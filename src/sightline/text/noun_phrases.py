@@ -12,32 +12,14 @@ HEADS = frozenset({"NOUN", "PROPN", "PRON"})
 
 INSIDE = frozenset(
     {
-        *(
-            "det",
-            "det:predet",
-            "amod",
-            "compound",
-            "nummod",
-            "nmod:poss",
-            "nmod:desc",
-            "nmod:unmarked",
-            "nmod",
-            "advmod",
-        ),
-        *(
-            "goeswith",
-            "flat",
-            "punct",
-            "obl:unmarked",
-            "cc:preconj",
-            "acl",
-            "reparandum",
-            "appos",
-            "discourse",
-        ),
+        *("det", "det:predet", "amod", "compound", "nummod", "nmod:poss", "nmod:desc", "nmod:unmarked"),
+        *("flat", "goeswith", "reparandum", "advmod", "punct"),
     }
 )
 """Relations of words on the left of a noun that belong to its phrase."""
+
+NOT_FIRST = frozenset({"advmod", "punct"})
+"""Those that belong to it only behind one of the others: "even the kids" is the phrase "the kids"."""
 
 NO_PHRASE = frozenset(
     {"det", "det:predet", "compound", "nmod:poss", "flat", "fixed", "goeswith", "expl", "amod"}
@@ -60,13 +42,13 @@ def noun_phrases(doc: Doc) -> Iterator[tuple[int, int]]:
 
 def phrase(head: Token) -> tuple[int, int]:
     """The phrase around its noun: whole branches on the left as long as they touch, a name on the right."""
-    start, end = head.i, head.i + 1
+    start, end, touching = head.i, head.i + 1, head.i
     for child in reversed(list(head.lefts)):
-        if child.dep_ not in INSIDE or child.right_edge.i + 1 != start:
+        if child.dep_ not in INSIDE or child.right_edge.i + 1 != touching:
             break
-        start = child.left_edge.i
-    while head.doc[start].dep_ in ("punct", "discourse") and start < head.i:
-        start += 1
+        touching = child.left_edge.i
+        if child.dep_ not in NOT_FIRST:
+            start = touching
     for child in head.rights:
         if child.dep_ not in AFTER or child.i != end:
             break

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import spacy
 from spacy.language import Language
+from spacy.strings import StringStore, get_string_id
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vectors import Vectors
@@ -18,7 +19,7 @@ from thinc.api import Adam, Config, fix_random_seed
 
 from sightline.train.lemmas import lemma_tables
 from sightline.train.treebank import Tree, bare_doc, read_trees, to_doc
-from sightline.train.word_vectors import PieceTable, reduce, story_words
+from sightline.train.word_vectors import Floats, PieceTable, reduce, story_words
 
 CONFIG = """
 [nlp]
@@ -89,7 +90,7 @@ mode = "rule"
 class Recipe:
     """What the training may vary. The defaults made the embedded model."""
 
-    epochs: int = 36
+    epochs: int = 24
     words_per_batch: int = 1000
     learning_rate: float = 0.002
     warmup: int = 250
@@ -111,7 +112,10 @@ def train(data: Path, teacher: Path, out: Path, recipe: Recipe, progress: Progre
     trees = read_trees(data / "ud_ewt_train.conllu.gz")
     dev = read_trees(data / "ud_ewt_dev.conllu.gz")
     nlp = spacy.util.load_model_from_config(Config().from_str(CONFIG), auto_fill=True)
-    nlp.vocab.vectors = word_vectors(trees, data, teacher, recipe, nlp)
+    pieces = PieceTable(teacher)
+    words = vocabulary(trees, data, pieces, recipe)
+    table = reduce(pieces.of_words(words), recipe.vector_dimensions)
+    nlp.vocab.vectors = keyed(words, table, nlp.vocab.strings)
     nlp.get_pipe("lemmatizer").initialize(lookups=lemma_tables(trees))
     fit(nlp, trees, dev, recipe, progress)
     nlp.meta.update(
@@ -121,15 +125,20 @@ def train(data: Path, teacher: Path, out: Path, recipe: Recipe, progress: Progre
     return nlp
 
 
-def word_vectors(trees: Sequence[Tree], data: Path, teacher: Path, recipe: Recipe, nlp: Language) -> Vectors:
+def vocabulary(trees: Sequence[Tree], data: Path, pieces: PieceTable, recipe: Recipe) -> list[str]:
     """The most useful words: the treebank's and the stories' own, then the teacher's frequent ones."""
-    pieces = PieceTable(teacher)
-    counts = Counter(word.lower() for tree in trees for word in tree.words)
-    own = [word for word, n in (counts + story_words(data)).most_common() if n > 1 and len(word) < 20]
-    words = list(dict.fromkeys([*own, *pieces.whole_words]))[: recipe.vector_rows]
-    table = reduce(pieces.of_words(words), recipe.vector_dimensions)
-    keys = [spacy.strings.hash_string(word) for word in words]
-    return Vectors(strings=nlp.vocab.strings, data=table, keys=keys, name="words", attr="LOWER")
+    counts = Counter(word.lower() for tree in trees for word in tree.words) + story_words(data)
+    own = [word for word, n in counts.most_common() if n > 1 and len(word) < 20]
+    return list(dict.fromkeys([*own, *pieces.whole_words]))[: recipe.vector_rows]
+
+
+def keyed(words: Sequence[str], table: Floats, strings: StringStore) -> Vectors:
+    """One row per word, found by its lower-cased, capitalised and upper-case form."""
+    vectors = Vectors(strings=strings, data=table, name="words")
+    for cased in (str.upper, str.capitalize, str.lower):
+        for row, word in enumerate(words):
+            vectors.key2row[get_string_id(cased(word))] = row
+    return vectors
 
 
 def fit(

@@ -53,8 +53,8 @@ ENDINGS: dict[str, list[list[str]]] = {
     "punct": [],
     "propn": [],
 }
-"""Suffix and replacement per part of speech, the more special first: spaCy takes one that leads to a known word, or
-else the first that fits."""
+"""Suffix and replacement per part of speech, the more special first: spaCy takes one that leads to a known
+word, or else the first that fits."""
 
 KEPT_ADJECTIVES = (
     "other former latter later over under upper lower inner outer proper super clever bitter tender eager"
