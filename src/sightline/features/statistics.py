@@ -45,7 +45,11 @@ class Theta(Statistic[float]):
                 raise UsageError("theta cannot be the corpus mean: no story has a phrase and a picture")
             if count and (choice == "corpus" or stories >= ENOUGH):
                 return Fit(total / count, "corpus")
-        return Fit(tools.embedder.encoder.thetas[self.units], "shipped")
+        shipped = tools.embedder.encoder.thetas
+        if self.units not in shipped:
+            name = tools.embedder.signature
+            raise UsageError(f"{name} ships no theta; give --theta NUMBER, or at least {ENOUGH} stories")
+        return Fit(shipped[self.units], "shipped")
 
     def _given(self, choice: str) -> Fit[float]:
         try:

@@ -1,13 +1,13 @@
 """Regions from an object detector: `detector:NAME`, a torchvision or transformers model by name or path."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Protocol
 
 from PIL import Image
 
 from sightline.errors import UsageError, extra
 from sightline.items import Box
+from sightline.pretrained import device, load_pretrained, model_name
 from sightline.vision.pictures import Picture
 from sightline.vision.regions import RegionSource, region_sources
 
@@ -21,6 +21,8 @@ Scored = list[tuple[float, Box]]
 class Model(Protocol):
     """A loaded detector: for each image its boxes with their confidence, in pixels of that image."""
 
+    name: str
+
     def detect(self, images: Sequence[Image.Image]) -> list[Scored]: ...
 
 
@@ -30,16 +32,16 @@ def detector(argument: str, count: int) -> RegionSource:
     if not argument:
         raise UsageError("--regions detector needs a model: detector:NAME or detector:PATH")
     model: Model = Torchvision(argument) if argument.startswith(TORCHVISION) else Transformers(argument)
-    return Detector(argument, model, count)
+    return Detector(model, count)
 
 
 class Detector:
     """The most confident boxes of a detector; a picture in which it finds nothing is looked at whole."""
 
-    def __init__(self, name: str, model: Model, count: int) -> None:
+    def __init__(self, model: Model, count: int) -> None:
         self._model = model
         self._count = count
-        self.signature = f"detector:{Path(name).name if Path(name).is_dir() else name}-{count}"
+        self.signature = f"detector:{model.name}-{count}"
 
     def propose(self, pictures: Sequence[Picture]) -> list[list[Box]]:
         found: list[list[Box]] = []
@@ -73,13 +75,15 @@ class Transformers:
     def __init__(self, name: str) -> None:
         self._torch = extra("torch", "torch")
         transformers = extra("transformers", "torch")
-        try:
-            self._processor = transformers.AutoImageProcessor.from_pretrained(name)
-            model = transformers.AutoModelForObjectDetection.from_pretrained(name)
-        except (OSError, ValueError, ImportError) as fault:
-            raise no_model("detector", name, fault) from None
-        self._device = "cuda" if self._torch.cuda.is_available() else "cpu"
+        self._processor, model = load_pretrained(
+            "detector",
+            name,
+            transformers.AutoImageProcessor.from_pretrained,
+            transformers.AutoModelForObjectDetection.from_pretrained,
+        )
+        self._device = device()
         self._model: Any = model.eval().to(self._device)
+        self.name = model_name(name, model)
 
     def detect(self, images: Sequence[Image.Image]) -> list[Scored]:
         # One by one: batches are padded to the largest picture, and neighbours must not change what is found.
@@ -110,11 +114,14 @@ class Torchvision:
         try:
             weights = get_model_weights(name).DEFAULT
             model = get_model(name, weights=weights)
-        except (OSError, ValueError) as fault:
-            raise no_model("detector", name, fault) from None
+        except ValueError:
+            raise UsageError(f"torchvision has no detector '{name}'") from None
+        except OSError as fault:
+            raise UsageError(f"the weights of torchvision's {name} cannot be fetched ({fault})") from None
         self._transform = weights.transforms()
-        self._device = "cuda" if self._torch.cuda.is_available() else "cpu"
+        self._device = device()
         self._model: Any = model.eval().to(self._device)
+        self.name = f"torchvision/{name}"
 
     def detect(self, images: Sequence[Image.Image]) -> list[Scored]:
         with self._torch.inference_mode():
@@ -123,13 +130,3 @@ class Torchvision:
             [(float(s), tuple(b)) for s, b in zip(one["scores"].tolist(), one["boxes"].tolist(), strict=True)]
             for one in found
         ]
-
-
-def no_model(kind: str, name: str, fault: Exception) -> UsageError:
-    """One clear line for a model that is neither on this machine nor to be fetched."""
-    if Path(name).exists():
-        return UsageError(f"{name}: not a {kind} that can be loaded ({str(fault).splitlines()[0]})")
-    return UsageError(
-        f"the {kind} '{name}' is neither a folder here nor to be had from the Hugging Face hub "
-        "(is the name right, is there a network?); a model saved on disk can be given by its path"
-    )

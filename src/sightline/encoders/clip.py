@@ -1,0 +1,146 @@
+"""CLIP- and SigLIP-like models through transformers: `clip:NAME-or-PATH`.
+
+A model's arithmetic differs in the last bits with the shape of its input. So every forward pass has one of a
+few fixed shapes: image batches are filled up with blanks, and a text is padded to a length that depends on
+that text alone. Equal input then gives equal bits, whatever it is batched with, and a resumed run repeats the
+numbers of an unbroken one.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from sightline.encoders.base import Vectors, encoders
+from sightline.encoders.preprocess import Preprocess
+from sightline.errors import UsageError, extra
+from sightline.pretrained import device, load_pretrained, model_name
+
+VIST_THETA: Final = 0.6159241924121119
+"""GROOViST's published theta for VIST and CLIP ViT-B/32: the mean similarity of its noun phrases."""
+
+PADDED_TO_THE_END: Final = ("siglip", "siglip2")
+"""Models that were trained on texts padded to their full length and look at the padding."""
+
+IMAGES_AT_ONCE: Final = {"cpu": 16, "cuda": 64}
+TEXTS_AT_ONCE: Final = {"cpu": 32, "cuda": 256}
+LENGTHS: Final = (8, 16, 32, 64)
+"""Tokens a text is padded to, where it may be padded to less than the full length."""
+
+
+@encoders.add("clip")
+def clip(argument: str) -> "Clip":
+    """Any CLIP- or SigLIP-like model through transformers: `clip:NAME-or-PATH`."""
+    if not argument:
+        raise UsageError(
+            "--encoder clip needs a model: clip:NAME or clip:PATH, as openai/clip-vit-base-patch32"
+        )
+    return Clip(argument)
+
+
+class Clip:
+    """Unit vectors from a CLIP-like model: fp32 on the CPU, bf16 on a GPU."""
+
+    def __init__(self, name: str) -> None:
+        self._torch = extra("torch", "torch")
+        transformers = extra("transformers", "torch")
+        model, self._tokenizer, processor = load_pretrained(
+            "encoder",
+            name,
+            transformers.AutoModel.from_pretrained,
+            transformers.AutoTokenizer.from_pretrained,
+            transformers.AutoImageProcessor.from_pretrained,
+        )
+        if not (hasattr(model, "get_image_features") and hasattr(model, "get_text_features")):
+            raise UsageError(
+                f"{name}: a {model.config.model_type} does not put images and texts into one space"
+            )
+        self._device = device()
+        self._kind = self._device.split(":")[0]
+        self._dtype = self._torch.bfloat16 if self._kind == "cuda" else self._torch.float32
+        self._model: Any = model.eval().to(self._device, self._dtype)
+        self._preprocess = Preprocess.of(processor)
+        self._full = int(model.config.text_config.max_position_embeddings)
+        self._fixed = model.config.model_type in PADDED_TO_THE_END
+        self.signature = f"clip:{model_name(name, model)}" + ("-bf16" if self._kind == "cuda" else "")
+        self.dimensions = int(self.encode_texts(["a"]).shape[1])
+
+    @property
+    def thetas(self) -> Mapping[str, float]:
+        """VIST's for phrases; for nouns too, since none was published. SigLIP's cosines live elsewhere, and
+        nothing was published for it."""
+        return {} if self._fixed else {"phrases": VIST_THETA, "nouns": VIST_THETA}
+
+    def calibrate(self, cosine: NDArray[Any]) -> NDArray[Any]:
+        """CLIP's range is the reference: nothing to do."""
+        return cosine
+
+    def truncated(self, text: str) -> bool:
+        return len(self._ids([text], truncation=False)[0]) > self._full
+
+    def encode_images(self, images: Sequence[Image.Image]) -> Vectors:
+        size = IMAGES_AT_ONCE.get(self._kind, 16)
+        rows = [self._image_rows(images[start : start + size], size) for start in range(0, len(images), size)]
+        return np.concatenate(rows) if rows else np.zeros((0, self.dimensions), np.float32)
+
+    def encode_texts(self, texts: Sequence[str]) -> Vectors:
+        rows: dict[int, Vectors] = {}
+        for length, numbers, ids in self._by_length(texts):
+            rows.update(zip(numbers, self._text_rows(ids, length), strict=True))
+        if not rows:
+            return np.zeros((0, self.dimensions), np.float32)
+        return np.stack([rows[number] for number in range(len(texts))])
+
+    def _image_rows(self, images: Sequence[Image.Image], size: int) -> Vectors:
+        pixels = np.zeros((size, *self._preprocess.shape), np.float32)
+        pixels[: len(images)] = self._preprocess(images)
+        with self._torch.inference_mode():
+            batch = self._torch.from_numpy(pixels).to(self._device, self._dtype)
+            return self._unit(self._model.get_image_features(pixel_values=batch))[: len(images)]
+
+    def _by_length(self, texts: Sequence[str]) -> Iterator[tuple[int, list[int], list[list[int]]]]:
+        """Texts of about one length together: that length, their numbers, their tokens."""
+        tokens = self._ids(texts, truncation=True) if texts else []
+        size = TEXTS_AT_ONCE.get(self._kind, 32)
+        groups: dict[int, list[int]] = {}
+        for number, ids in enumerate(tokens):
+            groups.setdefault(self._length(len(ids)), []).append(number)
+        for length, numbers in groups.items():
+            for start in range(0, len(numbers), size):
+                some = numbers[start : start + size]
+                yield length, some, [tokens[number] for number in some]
+
+    def _length(self, tokens: int) -> int:
+        if self._fixed:
+            return self._full
+        return next((length for length in LENGTHS if tokens <= length <= self._full), self._full)
+
+    def _text_rows(self, tokens: Sequence[list[int]], length: int) -> Vectors:
+        torch = self._torch
+        pad = self._tokenizer.pad_token_id or 0
+        size = TEXTS_AT_ONCE.get(self._kind, 32)
+        ids = np.full((size, length), pad, np.int64)
+        mask = np.zeros((size, length), np.int64)
+        for row, known in enumerate([*tokens, *[tokens[0]] * (size - len(tokens))]):
+            ids[row, : len(known)] = known
+            mask[row, : len(known)] = 1
+        given = {"input_ids": torch.from_numpy(ids).to(self._device)}
+        if not self._fixed:
+            given["attention_mask"] = torch.from_numpy(mask).to(self._device)
+        with torch.inference_mode():
+            return self._unit(self._model.get_text_features(**given))[: len(tokens)]
+
+    def _ids(self, texts: Sequence[str], truncation: bool) -> list[list[int]]:
+        """Token numbers; truncation keeps the end token, from which CLIP reads the whole text."""
+        found: list[list[int]] = self._tokenizer(
+            list(texts), truncation=truncation, max_length=self._full if truncation else None, verbose=False
+        )["input_ids"]
+        return found
+
+    def _unit(self, found: Any) -> Vectors:
+        """Rows of length one, as numpy."""
+        rows = getattr(found, "pooler_output", found).float()
+        unit: Vectors = self._torch.nn.functional.normalize(rows, dim=-1).cpu().numpy()
+        return unit

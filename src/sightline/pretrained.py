@@ -1,0 +1,64 @@
+"""Models that come through transformers: loaded by name or path, or one clear line; named for signatures."""
+
+import hashlib
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sightline.errors import UsageError, extra
+
+# Intel's matrix library may sum rows in different orders, depending on threads. This asks it not to: a vector
+# must not depend on what it is computed beside. It is read when the library is first used.
+os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
+
+WEIGHTS = ("*.safetensors", "*.bin", "config.json")
+
+
+def load_pretrained(kind: str, name: str, *load: Callable[..., Any]) -> list[Any]:
+    """What each loader (such as `AutoModel.from_pretrained`) makes of the name or path."""
+    quiet()
+    local = Path(name).exists()
+    if not local and (name.startswith(("/", ".", "~")) or name.count("/") > 1 or not name):
+        raise UsageError(f"the {kind} '{name}': there is no such folder")
+    try:
+        return [loader(name) for loader in load]
+    except Exception as fault:  # the hub's client, the network and the files' parsers each raise their own
+        reason = " ".join(str(fault).split())[:200]
+        if local:
+            raise UsageError(f"{name}: transformers cannot load it as {kind} ({reason})") from None
+        raise UsageError(
+            f"the {kind} '{name}' is neither a folder here nor to be had from the Hugging Face hub: is the "
+            "name right, is there a network? A model on disk can be given by its path"
+        ) from None
+
+
+def quiet() -> None:
+    """No progress bars and advice from transformers among our own lines."""
+    transformers = extra("transformers", "torch")
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    for name in ("huggingface_hub", "httpx"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+
+
+def device() -> str:
+    """Where models run: the GPU, where there is one and SIGHTLINE_DEVICE does not say otherwise."""
+    given = os.environ.get("SIGHTLINE_DEVICE")
+    if given:
+        return given
+    return "cuda" if extra("torch", "torch").cuda.is_available() else "cpu"
+
+
+def model_name(name: str, model: Any) -> str:
+    """A name for signatures that differs where the weights do: hub name and commit, or folder and digest."""
+    folder = Path(name)
+    if not folder.is_dir():
+        commit = getattr(model.config, "_commit_hash", None)
+        return f"{name}@{commit[:8]}" if commit else name
+    digest = hashlib.blake2b(digest_size=6)
+    for path in sorted(path for pattern in WEIGHTS for path in folder.glob(pattern)):
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "blake2b").digest())
+    return f"{folder.resolve().name}@{digest.hexdigest()}"

@@ -1,0 +1,142 @@
+"""Tiny random-weight models, saved in the real format, for tests that load models as a user does."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SIDE = 32
+WORDS = (
+    "a the dog cat man woman boat river tree house red blue small runs sits near and on of photo depicts two"
+)
+
+
+@pytest.fixture(scope="session")
+def make_tiny_clip() -> Callable[[Path, int], Path]:
+    return save_clip
+
+
+@pytest.fixture(scope="session")
+def tiny_clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A CLIP of 32-pixel pictures and 40 tokens."""
+    return save_clip(tmp_path_factory.mktemp("models") / "tiny-clip", 0)
+
+
+@pytest.fixture(scope="session")
+def tiny_siglip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SigLIP of 32-pixel pictures and 24 tokens, with a sentencepiece tokeniser."""
+    return save_siglip(tmp_path_factory.mktemp("models") / "tiny-siglip")
+
+
+@pytest.fixture(scope="session")
+def tiny_detector(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A YOLOS of 40 queries."""
+    return save_yolos(tmp_path_factory.mktemp("models") / "tiny-yolos")
+
+
+def save_clip(folder: Path, seed: int) -> Path:
+    import torch
+    import transformers
+
+    torch.manual_seed(seed)
+    shape: dict[str, Any] = {
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+    }
+    tokenizer = clip_tokenizer()
+    text = {
+        **shape,
+        "vocab_size": len(tokenizer),
+        "max_position_embeddings": 40,
+        "bos_token_id": tokenizer.bos_token_id,
+        "eos_token_id": tokenizer.eos_token_id,
+        "pad_token_id": tokenizer.pad_token_id,
+    }
+    config = transformers.CLIPConfig(
+        text_config=text, vision_config={**shape, "image_size": SIDE, "patch_size": 8}, projection_dim=16
+    )
+    transformers.CLIPModel(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    size = {"shortest_edge": SIDE}
+    transformers.CLIPImageProcessorPil(size=size, crop_size={"height": SIDE, "width": SIDE}).save_pretrained(
+        folder
+    )
+    return folder
+
+
+def clip_tokenizer() -> Any:
+    """CLIP's byte-level tokeniser, with merges for a few words only."""
+    import transformers
+    from tokenizers.pre_tokenizers import ByteLevel
+
+    letters = sorted(ByteLevel.alphabet())
+    vocab = [*letters, *(f"{letter}</w>" for letter in letters)]
+    merges: list[tuple[str, str]] = []
+    for word in WORDS.split():
+        pieces = [*word[:-1], f"{word[-1]}</w>"]
+        while len(pieces) > 1:
+            pair = (pieces[0], pieces[1])
+            if pair not in merges:
+                merges.append(pair)
+                vocab.append("".join(pair))
+            pieces[:2] = ["".join(pair)]
+    vocab += ["<|startoftext|>", "<|endoftext|>"]
+    known = {token: number for number, token in enumerate(dict.fromkeys(vocab))}
+    return transformers.CLIPTokenizer(vocab=known, merges=merges)
+
+
+def save_siglip(folder: Path) -> Path:
+    import sentencepiece
+    import torch
+    import transformers
+
+    torch.manual_seed(0)
+    folder.mkdir(parents=True)
+    corpus = folder.parent / "corpus.txt"
+    corpus.write_text("\n".join(f"{WORDS} {word} {word}s" for word in WORDS.split() * 20))
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(corpus), model_prefix=str(folder / "spiece"), vocab_size=80, hard_vocab_limit=False,
+        pad_id=-1, bos_id=-1, eos_id=1, unk_id=0, minloglevel=2,
+    )  # fmt: skip
+    tokenizer = transformers.SiglipTokenizer(vocab_file=str(folder / "spiece.model"), model_max_length=24)
+    shape: dict[str, Any] = {
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+    }
+    config = transformers.SiglipConfig(
+        text_config={
+            **shape,
+            "vocab_size": len(tokenizer),
+            "max_position_embeddings": 24,
+            "projection_size": 32,
+            "bos_token_id": 1,
+            "eos_token_id": 1,
+            "pad_token_id": 1,
+        },
+        vision_config={**shape, "image_size": SIDE, "patch_size": 8},
+    )
+    transformers.SiglipModel(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    transformers.SiglipImageProcessorPil(size={"height": SIDE, "width": SIDE}).save_pretrained(folder)
+    return folder
+
+
+def save_yolos(folder: Path) -> Path:
+    import torch
+    import transformers
+
+    torch.manual_seed(0)
+    config = transformers.YolosConfig(
+        hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, image_size=[64, 64],
+        patch_size=16, num_detection_tokens=40, num_labels=5,
+    )  # fmt: skip
+    transformers.YolosForObjectDetection(config).save_pretrained(folder)
+    transformers.YolosImageProcessorPil(size={"shortest_edge": 64, "longest_edge": 128}).save_pretrained(
+        folder
+    )
+    return folder

@@ -1,0 +1,130 @@
+"""Sources of regions: fixed windows, given boxes, detectors."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from sightline.errors import Unscorable, UsageError
+from sightline.vision import Picture, Pictures, load_regions
+
+
+@pytest.fixture
+def picture(tmp_path: Path) -> Picture:
+    return make(tmp_path / "p1.png", (120, 60))
+
+
+def make(path: Path, size: tuple[int, int]) -> Picture:
+    levels = np.random.default_rng(size[0]).integers(0, 256, (size[1], size[0], 3), dtype=np.uint8)
+    Image.fromarray(levels).save(path)
+    return Pictures().load(path)
+
+
+def test_windows_begin_with_the_whole_picture_and_cover_several_scales(picture: Picture) -> None:
+    (boxes,) = load_regions("windows", 10).propose([picture])
+    assert len(boxes) == len(set(boxes)) == 10
+    assert boxes[0] == (0, 0, 120, 60)
+    assert len({round(x1 - x0) for x0, _, x1, _ in boxes}) == 3, "whole, two thirds, halves"
+    for x0, y0, x1, y1 in boxes:
+        assert 0 <= x0 < x1 <= 120 + 1e-9
+        assert 0 <= y0 < y1 <= 60 + 1e-9
+        picture.crop((x0, y0, x1, y1))
+
+
+@pytest.mark.parametrize("count", [1, 2, 10, 19, 200])
+def test_as_many_windows_as_asked_the_first_ones_the_same(picture: Picture, count: int) -> None:
+    (few,), (many,) = (load_regions("windows", n).propose([picture]) for n in (count, 200))
+    assert few == many[:count]
+
+
+def test_windows_of_a_single_pixel(tmp_path: Path) -> None:
+    dot = make(tmp_path / "dot.png", (1, 1))
+    assert all(dot.crop(box).size == (1, 1) for box in load_regions("windows", 10).propose([dot])[0])
+
+
+def test_boxes_without_boxes_cannot_be_scored(picture: Picture) -> None:
+    with pytest.raises(Unscorable, match="no regions of its own"):
+        load_regions("boxes", 10).propose([picture])
+
+
+REGION_FILE = """image_name,image_id,bbox,object,score
+./album/data/images/0007/panel_0.jpg,0007_0,"[1.5, 2.0, 30.25, 40.0]",lamp,0.95
+./album/data/images/0007/panel_0.jpg,0007_0,"[0.0, 0.0, 10.0, 10.0]",wall,0.93
+./album/data/images/0007/panel_0.jpg,0007_0,"[5, 5, 20, 20]",sky,0.5
+,p1,"[2, 3, 44, 55]",boat,0.4
+"""
+
+
+def test_a_published_region_file(tmp_path: Path, picture: Picture) -> None:
+    file = tmp_path / "regions.csv"
+    file.write_text(REGION_FILE)
+    source = load_regions(f"boxes:{file}", 2)
+    (tmp_path / "0007").mkdir()
+    panel = make(tmp_path / "0007" / "panel_0.jpg", (50, 50))
+    named = make(tmp_path / "0007_0.png", (50, 50))
+    assert source.propose([panel]) == source.propose([named]) == [[(1.5, 2.0, 30.25, 40.0), (0, 0, 10, 10)]]
+    assert source.propose([picture]) == [[(2, 3, 44, 55)]]
+    with pytest.raises(Unscorable, match="no region for image_id 'other'"):
+        source.propose([make(tmp_path / "other.png", (5, 5))])
+    file.write_text(REGION_FILE + ',p2,"[2, 3, 44, 55]",boat,0.4\n')
+    assert load_regions(f"boxes:{file}", 2).signature != source.signature, "the signature names the content"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "0 bytes"),
+        ("id,box\n1,2\n", "image_id and bbox"),
+        ("image_id,bbox\np1,\"[1, 2, 3]\"\n", r"regions.csv:2: field 'bbox'"),
+        ("image_id,bbox\np1,\"[9, 2, 3, 4]\"\n", r"regions.csv:2: .*empty"),
+        ("image_id,bbox\np1,\"[NaN, 2, 3, 4]\"\n", r"regions.csv:2"),
+        ("image_id,bbox\n,\"[1, 2, 3, 4]\"\n", r"regions.csv:2: field 'image_id'"),
+    ],
+)  # fmt: skip
+def test_a_bad_region_file_is_told_by_line(tmp_path: Path, text: str, told: str) -> None:
+    file = tmp_path / "regions.csv"
+    file.write_text(text)
+    with pytest.raises(UsageError, match=told):
+        load_regions(f"boxes:{file}", 10)
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ("window", "did you mean 'windows'"),
+        ("windows:7", "takes no argument"),
+        ("boxes:/no/such.csv", "no such file"),
+        ("detector", "needs a model"),
+        ("detector:/no/such/folder", "no such folder"),
+    ],
+)
+def test_wrong_names_are_told(spec: str, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        load_regions(spec, 10)
+
+
+def test_a_detector_loaded_from_disk(tmp_path: Path, tiny_detector: Path, picture: Picture) -> None:
+    source = load_regions(f"detector:{tiny_detector}", 10)
+    pictures = [picture, make(tmp_path / "two.png", (33, 90)), make(tmp_path / "three.png", (200, 40))]
+    together = source.propose(pictures)
+    for one, boxes in zip(pictures, together, strict=True):
+        assert 1 <= len(boxes) <= 10
+        assert source.propose([one]) == [boxes], "what is found does not depend on the other pictures"
+        width, height = one.size
+        for x0, y0, x1, y1 in boxes:
+            assert 0 <= x0 < x1 <= width
+            assert 0 <= y0 < y1 <= height
+    assert source.signature.startswith("detector:tiny-yolos@")
+    assert load_regions(f"detector:{tiny_detector}", 3).propose([picture]) == [together[0][:3]]
+
+
+def test_a_detector_that_is_none(tiny_clip: Path) -> None:
+    with pytest.raises(UsageError, match="as detector"):
+        load_regions(f"detector:{tiny_clip}", 10)
+
+
+def test_torchvision_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "torchvision.models", None)
+    with pytest.raises(UsageError, match="pip install torchvision"):
+        load_regions("detector:fasterrcnn_resnet50_fpn", 10)
