@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from PIL import Image
+from playwright.sync_api import expect
 
 from sightline.items import Evidence, Failure, Item, PairEvidence, PhraseEvidence, Score
 from sightline.report import write_report
@@ -180,16 +181,16 @@ def test_search_filters_order_and_history(page: "Page") -> None:
     page.fill("[name=high]", "0.5")
     assert ids(page) == ["story 14"]
     page.get_by_role("button", name="Clear").click()
-    page.wait_for_function("document.getElementById('count').textContent === '150 stories'")
+    expect(page.locator("#count")).to_have_text("150 stories")
     page.check("[name=failed]")
     assert ids(page) == ["story 7"]
     page.locator("#list a").first.click()
-    page.wait_for_function("document.querySelector('#story h3').textContent === 'story 7'")
+    expect(page.locator("#story h3")).to_have_text("story 7")
     assert HOSTILE in page.locator(".beside").inner_text()
     page.go_back()
     page.get_by_role("button", name="Clear").click()
     page.select_option("[name=system]", label="human")
-    page.wait_for_function("document.getElementById('count').textContent === '100 of 150 stories'")
+    expect(page.locator("#count")).to_have_text("100 of 150 stories")
 
 
 def test_a_bar_of_the_overview_filters(page: "Page") -> None:
@@ -201,9 +202,9 @@ def test_a_bar_of_the_overview_filters(page: "Page") -> None:
 
 def test_keys_walk_through_the_stories(page: "Page") -> None:
     page.keyboard.press("j")
-    page.wait_for_function("document.querySelector('#story h3').textContent === 'story 1'")
+    expect(page.locator("#story h3")).to_have_text("story 1")
     page.keyboard.press("k")
-    page.wait_for_function("document.querySelector('#story h3').textContent.includes('owned')")
+    expect(page.locator("#story h3")).to_have_text(HOSTILE)
     page.keyboard.press("/")
     page.keyboard.type("story 3")
     assert ids(page)[0] == "story 3"
@@ -213,10 +214,10 @@ def test_keys_walk_through_the_stories(page: "Page") -> None:
 
 def test_scrolling_the_list_reaches_the_last_story(page: "Page") -> None:
     page.evaluate("document.getElementById('stories').scrollIntoView({ behavior: 'instant' })")
-    for _ in range(6):
+    for rows in (60, 120):
+        expect(page.locator("#list li")).to_have_count(rows)
         page.locator("#scroller").evaluate("list => list.scrollTo(0, list.scrollHeight)")
-        page.wait_for_timeout(60)
-    assert page.locator("#list li").count() == 150
+    expect(page.locator("#list li")).to_have_count(150)
 
 
 def test_every_control_has_a_name_and_every_picture_a_text(page: "Page") -> None:
