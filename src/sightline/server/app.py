@@ -1,0 +1,70 @@
+"""The application: routes by audience, and errors as pages or JSON."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, RedirectResponse
+from starlette.exceptions import HTTPException
+
+from sightline import __version__
+from sightline.errors import UsageError
+from sightline.server.context import Problem, Server
+from sightline.server.pages import page
+from sightline.server.routes import api, moderation, player, staff, studies, visitor
+from sightline.server.security.headers import Guard
+from sightline.server.storage.answers import NotYours
+
+
+def create_app(server: Server) -> FastAPI:
+    """The web application around an open database."""
+
+    @asynccontextmanager
+    async def life(_app: FastAPI) -> AsyncIterator[None]:
+        yield
+        server.close()
+
+    app = FastAPI(
+        title="Sightline people",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        lifespan=life,
+    )
+    app.state.server = server
+    for routes in (visitor, player, api, staff, studies, moderation):
+        app.include_router(routes.router)
+    app.add_middleware(Guard)
+    app.add_exception_handler(Problem, _problem)
+    app.add_exception_handler(UsageError, _problem)
+    app.add_exception_handler(RequestValidationError, _problem)
+    app.add_exception_handler(HTTPException, _problem)
+    return app
+
+
+TITLES = {400: "Not quite", 401: "Not yet", 403: "No entry", 404: "Nothing here", 409: "Too late", 429: "Slow down"}
+
+
+async def _problem(request: Request, fault: Exception) -> Response:
+    """Wrong use, told in the asker's form. Nothing of the inside is shown."""
+    status, message = 400, str(fault)
+    headers: dict[str, str] = {}
+    if isinstance(fault, Problem):
+        status, message = fault.status, fault.message
+    elif isinstance(fault, NotYours):
+        status = 409
+    elif isinstance(fault, RequestValidationError):
+        status, message = 422, "This is not what was asked for."
+    elif isinstance(fault, HTTPException):
+        status = fault.status_code
+        message = {404: "There is nothing at this address.", 405: "This cannot be done here."}.get(status, "No.")
+        headers = dict(fault.headers or {})
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"error": message}, status, headers)
+    if status == 401 and request.url.path.startswith("/staff"):
+        return RedirectResponse("/staff/login", 303)
+    response = page(request, "problem.html", status, title=TITLES.get(status, "Sorry"), message=message)
+    response.headers.update(headers)
+    return response

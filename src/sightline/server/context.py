@@ -1,0 +1,125 @@
+"""What every request needs: the server's parts, the visitor's session, and errors as answers."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from fastapi import Request, Response
+from sqlalchemy import Connection
+
+from sightline.server.security.limits import Limits
+from sightline.server.security.sessions import COOKIE, LIFETIME, STAFF_LIFETIME, Session, Sessions
+from sightline.server.storage import staff, studies
+from sightline.server.storage.database import Database
+from sightline.server.storage.studies import StoredStudy
+from sightline.server.storage.writer import Writer
+
+T = TypeVar("T")
+STUDY_MEMORY = 1.0
+"""Seconds for which a study's settings are remembered; other processes notice a pause that late."""
+
+
+class Problem(Exception):  # noqa: N818
+    """An answer that is not the hoped-for one."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status, self.message = status, message
+
+
+class Server:
+    """The parts of a running server."""
+
+    def __init__(self, database: Database, limits: Limits | None = None, clock: Callable[[], float] = time.time) -> None:
+        self.database = database
+        self.writer = Writer(database)
+        self.limits = limits or Limits()
+        self.clock = clock
+        self._studies: dict[str, tuple[float, StoredStudy | None]] = {}
+        with database.write() as connection:
+            self.sessions = Sessions(staff.signing_key(connection))
+
+    def study(self, slug: str) -> StoredStudy:
+        known = self._studies.get(slug)
+        if known is None or known[0] < time.monotonic():
+            with self.database.read() as connection:
+                found = studies.find(connection, slug)
+            if len(self._studies) > 1000:
+                self._studies.clear()
+            known = self._studies[slug] = (time.monotonic() + STUDY_MEMORY, found)
+        if known[1] is None:
+            raise Problem(404, "There is no such study.")
+        return known[1]
+
+    def forget_studies(self) -> None:
+        self._studies.clear()
+
+    async def write(self, job: Callable[[Connection], T]) -> T:
+        """Run a writing job; returns when it is on disk."""
+        return await asyncio.wrap_future(self.writer.submit(job))
+
+    def write_now(self, job: Callable[[Connection], T]) -> T:
+        """The same for handlers that run in a thread."""
+        return self.writer.submit(job).result(timeout=60)
+
+    def close(self) -> None:
+        self.writer.close()
+        self.database.close()
+
+
+def server_of(request: Request) -> Server:
+    server: Server = request.app.state.server
+    return server
+
+
+def session_of(request: Request) -> Session:
+    session: Session | None = getattr(request.state, "session", None)
+    if session is None:
+        session = server_of(request).sessions.read(request.cookies.get(COOKIE))
+        request.state.session = session
+    return session
+
+
+def keep_session(request: Request, response: Response) -> None:
+    """Send the session with an answer."""
+    value = server_of(request).sessions.write(session_of(request))
+    secure = request.url.scheme == "https"
+    response.set_cookie(COOKIE, value, max_age=LIFETIME, httponly=True, samesite="lax", secure=secure)
+
+
+def check_csrf(request: Request, token: str | None) -> None:
+    """Only pages of ours may send things in the visitor's name."""
+    origin = request.headers.get("origin")
+    if origin is not None and origin.split("://")[-1] != request.headers.get("host"):
+        raise Problem(403, "This came from another site.")
+    if not server_of(request).sessions.csrf_holds(session_of(request), token):
+        raise Problem(403, "This page has grown old. Reload it and try again.")
+
+
+def check_limit(request: Request, kind: str, key: str | None = None) -> None:
+    if not server_of(request).limits.allow(kind, key or address_of(request)):
+        raise Problem(429, "That was a little fast. Take a breath and try again.")
+
+
+def address_of(request: Request) -> str:
+    return request.client.host if request.client else "?"
+
+
+def rater_of(request: Request, slug: str) -> int:
+    """The visitor's rater number in a study."""
+    rater = session_of(request).raters.get(slug)
+    if rater is None:
+        raise Problem(401, "You have not joined this study on this device.")
+    return rater
+
+
+def staff_of(request: Request) -> str:
+    """The name of the staff member, or the way to the login page."""
+    login = session_of(request).staff
+    server = server_of(request)
+    if login is not None and server.clock() - login[2] < STAFF_LIFETIME:
+        with server.database.read() as connection:
+            if name := staff.name_of(connection, login[0], login[1]):
+                return name
+    raise Problem(401, "Staff only: please log in.")

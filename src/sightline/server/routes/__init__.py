@@ -1,0 +1,1 @@
+"""One file per audience: visitors, players, their scripts (api), staff."""

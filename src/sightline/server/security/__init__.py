@@ -1,0 +1,1 @@
+"""Keeping strangers out: sessions, passwords, limits, headers."""

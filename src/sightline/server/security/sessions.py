@@ -1,0 +1,62 @@
+"""Signed cookies, and tokens that tie a form to the session it was made for."""
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass, field
+from typing import Any
+
+from itsdangerous import BadData, URLSafeTimedSerializer
+
+COOKIE = "sightline"
+LIFETIME = 60 * 60 * 24 * 60
+STAFF_LIFETIME = 60 * 60 * 12
+MOST_STUDIES = 50
+
+
+@dataclass(slots=True)
+class Session:
+    """Who a browser is: a rater in some studies, perhaps staff."""
+
+    id: str
+    raters: dict[str, int] = field(default_factory=dict)
+    """Study's slug to rater."""
+    staff: tuple[int, int, float] | None = None
+    """Staff member, the session number that must still hold, and the time of login."""
+    fresh: bool = False
+    """Not yet in a cookie."""
+
+
+class Sessions:
+    """Reads and writes the session cookie."""
+
+    def __init__(self, secret: str) -> None:
+        self._secret = secret.encode()
+        self._signer = URLSafeTimedSerializer(
+            secret, salt="session", signer_kwargs={"digest_method": hashlib.sha256, "key_derivation": "hmac"}
+        )
+
+    def read(self, cookie: str | None) -> Session:
+        """The cookie's session; a forged, damaged or old one is a new visitor."""
+        if cookie:
+            try:
+                return _session(self._signer.loads(cookie, max_age=LIFETIME))
+            except (BadData, KeyError, TypeError, ValueError):
+                pass
+        return Session(secrets.token_hex(16), fresh=True)
+
+    def write(self, session: Session) -> str:
+        recent = dict(list(session.raters.items())[-MOST_STUDIES:])
+        return str(self._signer.dumps({"id": session.id, "r": recent, "s": session.staff}))
+
+    def csrf(self, session: Session) -> str:
+        return hmac.new(self._secret, f"csrf:{session.id}".encode(), hashlib.sha256).hexdigest()
+
+    def csrf_holds(self, session: Session, token: str | None) -> bool:
+        return bool(token) and hmac.compare_digest(self.csrf(session).encode(), str(token).encode())
+
+
+def _session(raw: Any) -> Session:
+    staff = raw["s"]
+    raters = {str(slug): int(rater) for slug, rater in raw["r"].items()}
+    return Session(str(raw["id"]), raters, (int(staff[0]), int(staff[1]), float(staff[2])) if staff else None)
