@@ -1,5 +1,6 @@
 """The application: routes by audience, and errors as pages or JSON."""
 
+import importlib.metadata
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -8,7 +9,6 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse
 from starlette.exceptions import HTTPException
 
-from sightline import __version__
 from sightline.errors import UsageError
 from sightline.server.context import Problem, Server
 from sightline.server.pages import page
@@ -27,7 +27,7 @@ def create_app(server: Server) -> FastAPI:
 
     app = FastAPI(
         title="Sightline people",
-        version=__version__,
+        version=importlib.metadata.version("sightline"),
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
@@ -44,7 +44,14 @@ def create_app(server: Server) -> FastAPI:
     return app
 
 
-TITLES = {400: "Not quite", 401: "Not yet", 403: "No entry", 404: "Nothing here", 409: "Too late", 429: "Slow down"}
+TITLES = {
+    400: "Not quite",
+    401: "Not yet",
+    403: "No entry",
+    404: "Nothing here",
+    409: "Too late",
+    429: "Slow down",
+}
 
 
 async def _problem(request: Request, fault: Exception) -> Response:
@@ -59,7 +66,9 @@ async def _problem(request: Request, fault: Exception) -> Response:
         status, message = 422, "This is not what was asked for."
     elif isinstance(fault, HTTPException):
         status = fault.status_code
-        message = {404: "There is nothing at this address.", 405: "This cannot be done here."}.get(status, "No.")
+        message = {404: "There is nothing at this address.", 405: "This cannot be done here."}.get(
+            status, "No."
+        )
         headers = dict(fault.headers or {})
     if request.url.path.startswith("/api/"):
         return JSONResponse({"error": message}, status, headers)

@@ -9,14 +9,16 @@ WIDTH, HEIGHT, FOOT = 480, 180, 26
 
 def _svg(title: str, body: str, height: int = HEIGHT, table: Sequence[tuple[str, object]] = ()) -> Markup:
     told = "; ".join(f"{name}: {value}" for name, value in table)
-    return Markup(  # noqa: S704 - every text in it is escaped where it is put in
-        f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}. {escape(told)}">'
-        f"{body}</svg>"
+    return Markup(
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" '
+        f'aria-label="{escape(title)}. {escape(told)}">{body}</svg>'
     )
 
 
 def _empty(title: str) -> Markup:
-    return _svg(title, f'<text class="chart-none" x="{WIDTH / 2}" y="{HEIGHT / 2}">Nothing to show yet</text>')
+    return _svg(
+        title, f'<text class="chart-none" x="{WIDTH / 2}" y="{HEIGHT / 2}">Nothing to show yet</text>'
+    )
 
 
 def bars(values: Sequence[tuple[str, float]], title: str) -> Markup:
@@ -31,7 +33,9 @@ def bars(values: Sequence[tuple[str, float]], title: str) -> Markup:
         high = room * value / top
         x, y = place * step + step * 0.15, HEIGHT - FOOT - high
         middle = place * step + step / 2
-        parts.append(f'<rect class="bar" x="{x:.1f}" y="{y:.1f}" width="{step * 0.7:.1f}" height="{high:.1f}" rx="3"/>')
+        parts.append(
+            f'<rect class="bar" x="{x:.1f}" y="{y:.1f}" width="{step * 0.7:.1f}" height="{high:.1f}" rx="3"/>'
+        )
         parts.append(f'<text class="bar-value" x="{middle:.1f}" y="{y - 5:.1f}">{value:g}</text>')
         parts.append(f'<text class="bar-name" x="{middle:.1f}" y="{HEIGHT - 8}">{escape(name)}</text>')
     return _svg(title, "".join(parts), table=values)
@@ -66,7 +70,7 @@ def progress(parts: Sequence[tuple[str, int]], title: str) -> Markup:
     if not whole:
         return _empty(title)
     left, body = 0.0, []
-    for number, (name, count) in enumerate(parts):
+    for number, (_, count) in enumerate(parts):
         wide = WIDTH * count / whole
         body.append(f'<rect class="part part-{number}" x="{left:.1f}" y="0" width="{wide:.1f}" height="18"/>')
         if wide > 34:
@@ -91,12 +95,16 @@ def scatter(
         f'<line class="axis" x1="34" x2="34" y1="6" y2="{HEIGHT - FOOT}"/>',
         f'<text class="key" x="{WIDTH}" y="{HEIGHT - 8}" text-anchor="end">{escape(across)}</text>',
         f'<text class="key" x="40" y="14">{escape(upward)}</text>',
-        f'<text class="key" x="28" y="16" text-anchor="end">1</text>',
+        '<text class="key" x="28" y="16" text-anchor="end">1</text>',
         f'<text class="key" x="28" y="{HEIGHT - FOOT}" text-anchor="end">0</text>',
     ]
     for x, y, name, marked in dots:
         at = 40 + (WIDTH - 52) * min(x / (most_across or 1), 1)
         up = HEIGHT - FOOT - (HEIGHT - FOOT - 12) * y
         kind = "dot dot-marked" if marked else "dot"
-        body.append(f'<circle class="{kind}" cx="{at:.1f}" cy="{up:.1f}" r="5"><title>{escape(name)}</title></circle>')
-    return _svg(title, "".join(body), table=[(name, f"{across} {x:.1f}, {upward} {y:.2f}") for x, y, name, _ in dots])
+        body.append(
+            f'<circle class="{kind}" cx="{at:.1f}" cy="{up:.1f}" r="5"><title>{escape(name)}</title></circle>'
+        )
+    return _svg(
+        title, "".join(body), table=[(name, f"{across} {x:.1f}, {upward} {y:.2f}") for x, y, name, _ in dots]
+    )

@@ -31,7 +31,9 @@ class Problem(Exception):  # noqa: N818
 class Server:
     """The parts of a running server."""
 
-    def __init__(self, database: Database, limits: Limits | None = None, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, database: Database, limits: Limits | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
         self.database = database
         self.writer = Writer(database)
         self.limits = limits or Limits()

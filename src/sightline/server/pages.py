@@ -41,8 +41,15 @@ def static_url(name: str) -> str:
 def page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
     """A page for this visitor, with the token its forms need."""
     session = session_of(request)
-    text = environment().get_template(template).render(
-        csrf=server_of(request).sessions.csrf(session), path=request.url.path, is_staff=session.staff is not None, **values
+    text = (
+        environment()
+        .get_template(template)
+        .render(
+            csrf=server_of(request).sessions.csrf(session),
+            path=request.url.path,
+            is_staff=session.staff is not None,
+            **values,
+        )
     )
     response = HTMLResponse(text, status_code=status)
     if session.fresh:

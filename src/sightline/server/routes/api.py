@@ -112,7 +112,9 @@ async def turn(request: Request, slug: str) -> Response:
 
 
 @router.post("/studies/{slug}/answers", responses=FAULTS)
-async def answer(request: Request, slug: str, body: AnswerIn, x_csrf_token: str | None = Header(default=None)) -> Response:
+async def answer(
+    request: Request, slug: str, body: AnswerIn, x_csrf_token: str | None = Header(default=None)
+) -> Response:
     """Count an answer and hand out the next item."""
     rater, server = rater_for_answer(request, slug, x_csrf_token), server_of(request)
     stored, now = server.study(slug), server.clock()
@@ -122,7 +124,9 @@ async def answer(request: Request, slug: str, body: AnswerIn, x_csrf_token: str 
 
 
 @router.post("/studies/{slug}/skips", responses=FAULTS)
-async def skip(request: Request, slug: str, body: SkipIn, x_csrf_token: str | None = Header(default=None)) -> Response:
+async def skip(
+    request: Request, slug: str, body: SkipIn, x_csrf_token: str | None = Header(default=None)
+) -> Response:
     """Pass an item over, or report it as broken."""
     rater, server = rater_for_answer(request, slug, x_csrf_token), server_of(request)
     stored, now = server.study(slug), server.clock()
@@ -132,7 +136,9 @@ async def skip(request: Request, slug: str, body: SkipIn, x_csrf_token: str | No
 
 
 @router.post("/descriptions/check", responses=FAULTS)
-async def check(request: Request, body: DescriptionIn, x_csrf_token: str | None = Header(default=None)) -> Response:
+async def check(
+    request: Request, body: DescriptionIn, x_csrf_token: str | None = Header(default=None)
+) -> Response:
     """The rules a description breaks, while it is typed."""
     check_csrf(request, x_csrf_token)
     if not session_of(request).raters:

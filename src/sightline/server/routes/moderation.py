@@ -27,7 +27,9 @@ def raters_page(request: Request, slug: str) -> Response:
     ]
     most = max((dot[0] for dot in dots), default=1.0)
     chart = charts.scatter(dots, "Raters", "seconds per item", "agreement with others", most)
-    return page(request, "staff/raters.html", who=who, stored=stored, study=stored.study, rows=rows, chart=chart)
+    return page(
+        request, "staff/raters.html", who=who, stored=stored, study=stored.study, rows=rows, chart=chart
+    )
 
 
 @router.post("/raters/{code}/{action}")

@@ -23,7 +23,9 @@ def _player(request: Request, slug: str) -> Any:
     """The visitor's row in the study, or the way to join."""
     server = server_of(request)
     if slug not in session_of(request).raters:
-        raise Problem(401, "You have not joined this study on this device. Open your invitation link to join.")
+        raise Problem(
+            401, "You have not joined this study on this device. Open your invitation link to join."
+        )
     with server.database.read() as connection:
         row = raters.find(connection, rater_of(request, slug))
     if row is None:
@@ -143,4 +145,6 @@ def leaderboard(request: Request, slug: str) -> Response:
     with server.database.read() as connection:
         board = raters.leaderboard(connection, stored.id)
         rank = raters.rank(connection, stored.id, rater["points"])
-    return page(request, "leaderboard.html", stored=stored, study=stored.study, board=board, rater=rater, rank=rank)
+    return page(
+        request, "leaderboard.html", stored=stored, study=stored.study, board=board, rater=rater, rank=rank
+    )

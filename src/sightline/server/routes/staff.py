@@ -65,7 +65,9 @@ def logout(request: Request, csrf: Annotated[str, Form()] = "") -> Response:
 def home(request: Request) -> Response:
     who, server = staff_of(request), server_of(request)
     with server.database.read() as connection:
-        known = [(stored, records.progress(connection, stored.id)) for stored in studies.everything(connection)]
+        known = [
+            (stored, records.progress(connection, stored.id)) for stored in studies.everything(connection)
+        ]
     return page(request, "staff/home.html", who=who, known=known)
 
 

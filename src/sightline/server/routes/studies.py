@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from fastapi import APIRouter, File, Form, Request, Response, UploadFile
 from fastapi.responses import RedirectResponse
+from sqlalchemy import Connection
 
 from sightline.errors import UsageError
 from sightline.people.study import parse_study
@@ -14,7 +15,11 @@ from sightline.server.pages import page
 from sightline.server.storage import moderation, raters, records, staff, studies
 
 router = APIRouter(prefix="/staff/studies", include_in_schema=False)
-MEDIA = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
+MEDIA = {
+    "jsonl": "application/x-ndjson",
+    "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+}
 
 
 @router.get("/new")
@@ -76,14 +81,17 @@ def overview(request: Request, slug: str) -> Response:
 
 @router.post("/{slug}/state")
 def change_state(
-    request: Request, slug: str, state: Annotated[Literal["open", "paused"], Form()], csrf: Annotated[str, Form()] = ""
+    request: Request,
+    slug: str,
+    state: Annotated[Literal["open", "paused"], Form()],
+    csrf: Annotated[str, Form()] = "",
 ) -> Response:
     who = staff_of(request)
     check_csrf(request, csrf)
     server = server_of(request)
     stored = server.study(slug)
 
-    def job(connection: raters.Connection) -> None:
+    def job(connection: Connection) -> None:
         studies.set_state(connection, stored.id, state)
         staff.note(connection, who, f"study {'paused' if state == 'paused' else 'opened'}", slug)
 
@@ -100,7 +108,7 @@ def toggle_leaderboard(request: Request, slug: str, csrf: Annotated[str, Form()]
     stored = server.study(slug)
     changed = msgspec.structs.replace(stored.study, leaderboard=not stored.study.leaderboard)
 
-    def job(connection: raters.Connection) -> None:
+    def job(connection: Connection) -> None:
         studies.set_study(connection, stored.id, changed)
         staff.note(connection, who, f"leaderboard {'on' if changed.leaderboard else 'off'}", slug)
 
@@ -122,7 +130,7 @@ def invite(
     server = server_of(request)
     stored = server.study(slug)
 
-    def job(connection: raters.Connection) -> str:
+    def job(connection: Connection) -> str:
         token = raters.invite(connection, stored.id, 1 if uses == "once" else None, note)
         staff.note(connection, who, "invitation made", slug, uses)
         return token
@@ -139,7 +147,7 @@ def revoke(request: Request, slug: str, number: int, csrf: Annotated[str, Form()
     server = server_of(request)
     stored = server.study(slug)
 
-    def job(connection: raters.Connection) -> None:
+    def job(connection: Connection) -> None:
         moderation.revoke(connection, stored.id, number)
         staff.note(connection, who, "invitation withdrawn", slug, str(number))
 
@@ -158,10 +166,12 @@ def export(
     """The study's data; people stay nameless unless names are asked for."""
     who, server = staff_of(request), server_of(request)
     stored = server.study(slug)
-    if what == "vicr" and form != "csv" or what == "hl" and form != "jsonl":
+    if (what == "vicr" and form != "csv") or (what == "hl" and form != "jsonl"):
         raise Problem(400, "The VICR form is CSV, the HL form is JSON Lines.")
     with server.database.read() as connection:
         content = exchange.export(connection, stored, what, form, names=names)
-    server.write_now(lambda c: staff.note(c, who, "export", slug, f"{what}.{form}{' with names' if names else ''}"))
+    server.write_now(
+        lambda c: staff.note(c, who, "export", slug, f"{what}.{form}{' with names' if names else ''}")
+    )
     headers = {"content-disposition": f'attachment; filename="{stored.slug}-{what}.{form}"'}
     return Response(content, media_type=MEDIA[form], headers=headers)

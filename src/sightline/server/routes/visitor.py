@@ -27,7 +27,7 @@ def front(request: Request) -> Response:
     with server.database.read() as connection:
         known = studies.everything(connection)
     mine = [stored for stored in known if stored.slug in session.raters]
-    open_to_all = [stored for stored in known if stored.public and stored.open and stored not in mine]
+    open_to_all = [stored for stored in reversed(known) if stored.public and stored.open and stored not in mine]
     return page(request, "front.html", mine=mine, open_to_all=open_to_all)
 
 
@@ -101,7 +101,9 @@ def picture(request: Request, slug: str, name: str) -> Response:
         content = items.picture(connection, server.study(slug).id, name)
     if content is None:
         raise Problem(404, "There is nothing at this address.")
-    return Response(content, media_type="image/webp", headers={"cache-control": "private, max-age=604800, immutable"})
+    return Response(
+        content, media_type="image/webp", headers={"cache-control": "private, max-age=604800, immutable"}
+    )
 
 
 @router.get("/static/{name}")

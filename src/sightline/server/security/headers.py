@@ -1,4 +1,4 @@
-"""Around every answer: what browsers may do with it, how much may be sent in, and no word of what went wrong inside."""
+"""Around every answer: what browsers may do, how much may be sent in, no word of inner faults."""
 
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -19,7 +19,7 @@ HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=(), interest-cohort=()",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",

@@ -27,7 +27,9 @@ MOST = 50_000
 class Limits:
     """Counts per kind and key, in memory: a restart forgives."""
 
-    def __init__(self, limits: dict[str, Limit] | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, limits: dict[str, Limit] | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._limits = LIMITS if limits is None else limits
         self._clock = clock
         self._buckets: dict[tuple[str, str], tuple[float, float]] = {}

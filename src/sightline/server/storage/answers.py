@@ -1,7 +1,7 @@
 """Taking a rater's answer: checked, counted once, and followed by the next item, in one transaction."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
@@ -165,7 +165,9 @@ def _hear(stored: StoredStudy, item: Row[Any], tally: Tally, given: Given) -> Fe
     """Feedback belongs to the game, and to training for any study with one level per item."""
     if given.value is None or not (stored.study.is_game or item.role == "training"):
         return None
-    return feedback(tally, given.value, stored.study.first_points, known=item.role != "main")
+    heard = feedback(tally, given.value, stored.study.first_points, known=item.role != "main")
+    why = item.content.get("why") if item.role == "training" else None
+    return replace(heard, why=f"{heard.why} {why}") if why else heard
 
 
 def _count(connection: Connection, stored: StoredStudy, item: Row[Any], tally: Tally, given: Given) -> None:

@@ -21,7 +21,7 @@ def _rater(connection: Connection, stored: StoredStudy, code: str) -> Any:
 
 
 def remove_rater(connection: Connection, stored: StoredStudy, code: str) -> int:
-    """Erase a rater: answers, disputes, skips and name. Their places become free again. Returns how many answers."""
+    """Erase a rater: answers, disputes, skips and name; their places are free again."""
     rater = _rater(connection, stored, code)
     assignment.release(connection, rater.id)
     given = select(t.Answer.id).where(t.Answer.rater_id == rater.id)
@@ -34,7 +34,15 @@ def remove_rater(connection: Connection, stored: StoredStudy, code: str) -> int:
     connection.execute(delete(t.Dispute).where(t.Dispute.answer_id.in_(given)))
     gone = connection.execute(delete(t.Answer).where(t.Answer.rater_id == rater.id)).rowcount
     connection.execute(delete(t.Skip).where(t.Skip.rater_id == rater.id))
-    erased = {"active": False, "name": "removed", "points": 0, "rated": 0, "streak": 0, "best_streak": 0, "recent": ""}
+    erased = {
+        "active": False,
+        "name": "removed",
+        "points": 0,
+        "rated": 0,
+        "streak": 0,
+        "best_streak": 0,
+        "recent": "",
+    }
     connection.execute(update(t.Rater).where(t.Rater.id == rater.id).values(**erased))
     return int(gone)
 
@@ -106,7 +114,11 @@ def hardest(connection: Connection, stored: StoredStudy, limit: int = 12) -> lis
 
 
 def invitations(connection: Connection, study_id: int) -> list[RowMapping]:
-    query = select(*t.Invitation.__table__.c).where(t.Invitation.study_id == study_id).order_by(t.Invitation.id.desc())
+    query = (
+        select(*t.Invitation.__table__.c)
+        .where(t.Invitation.study_id == study_id)
+        .order_by(t.Invitation.id.desc())
+    )
     return list(connection.execute(query).mappings())
 
 

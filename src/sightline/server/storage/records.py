@@ -57,9 +57,15 @@ def progress(connection: Connection, study_id: int) -> dict[str, Any]:
         ).where(main)
     ).one()
     started = connection.execute(select(func.count()).where(main, t.Item.people > 0)).scalar_one()
-    people = connection.execute(
-        select(t.Rater.phase, func.count()).where(t.Rater.study_id == study_id, t.Rater.active.is_(True)).group_by(t.Rater.phase)
-    ).all()
+    people = (
+        connection.execute(
+            select(t.Rater.phase, func.count())
+            .where(t.Rater.study_id == study_id, t.Rater.active.is_(True))
+            .group_by(t.Rater.phase)
+        )
+        .tuples()
+        .all()
+    )
     broken = connection.execute(select(func.count()).where(main, t.Item.state == "broken")).scalar_one()
     return {
         "items": items,
@@ -69,18 +75,22 @@ def progress(connection: Connection, study_id: int) -> dict[str, Any]:
         "started": started - done,
         "untouched": items - started,
         "broken": broken,
-        "phases": {phase: count for phase, count in people},
+        "phases": dict(people),
     }
 
 
 def levels(connection: Connection, stored: StoredStudy) -> list[tuple[str, float]]:
     """How often each level was given to ordinary items."""
-    rows = connection.execute(
-        select(t.Answer.value, func.count())
-        .where(t.Answer.study_id == stored.id, t.Answer.phase == "playing", t.Answer.value.is_not(None))
-        .group_by(t.Answer.value)
-    ).all()
-    counts: dict[int, int] = {value: count for value, count in rows}
+    rows = (
+        connection.execute(
+            select(t.Answer.value, func.count())
+            .where(t.Answer.study_id == stored.id, t.Answer.phase == "playing", t.Answer.value.is_not(None))
+            .group_by(t.Answer.value)
+        )
+        .tuples()
+        .all()
+    )
+    counts: dict[int | None, int] = dict(rows)
     return [(str(level.value), counts.get(level.value, 0)) for level in stored.study.levels.levels]
 
 
@@ -89,17 +99,24 @@ def per_day(connection: Connection, study_id: int, days: int = 14) -> list[tuple
     today = int(time.time() // 86400)
     since = (today - days + 1) * 86400
     times = connection.execute(
-        select(t.Answer.at).where(t.Answer.study_id == study_id, t.Answer.phase == "playing", t.Answer.at >= since)
+        select(t.Answer.at).where(
+            t.Answer.study_id == study_id, t.Answer.phase == "playing", t.Answer.at >= since
+        )
     ).scalars()
     counts = Counter(int(at // 86400) for at in times)
-    return [(time.strftime("%d.", time.gmtime(day * 86400)), counts[day]) for day in range(today - days + 1, today + 1)]
+    return [
+        (time.strftime("%d.", time.gmtime(day * 86400)), counts[day])
+        for day in range(today - days + 1, today + 1)
+    ]
 
 
 def rater_table(connection: Connection, stored: StoredStudy) -> list[dict[str, Any]]:
     """Every rater with the quality of their work."""
     scale = stored.study.levels
     rows = connection.execute(
-        select(t.Answer.rater_id, t.Answer.phase, t.Answer.value, t.Answer.seconds, t.Item.counts, t.Item.expert)
+        select(
+            t.Answer.rater_id, t.Answer.phase, t.Answer.value, t.Answer.seconds, t.Item.counts, t.Item.expert
+        )
         .join(t.Item, t.Item.id == t.Answer.item_id)
         .where(t.Answer.study_id == stored.id, t.Answer.phase.in_(("playing", *CHECKS)))
         .order_by(t.Answer.rater_id, t.Answer.at, t.Answer.id)
@@ -108,7 +125,9 @@ def rater_table(connection: Connection, stored: StoredStudy) -> list[dict[str, A
     for row in rows:
         by_rater[row.rater_id].append(row)
     raters = connection.execute(
-        select(*t.Rater.__table__.c).where(t.Rater.study_id == stored.id, t.Rater.active.is_(True)).order_by(t.Rater.id)
+        select(*t.Rater.__table__.c)
+        .where(t.Rater.study_id == stored.id, t.Rater.active.is_(True))
+        .order_by(t.Rater.id)
     ).mappings()
     return [{**rater, "quality": _quality(scale, by_rater[rater["id"]])} for rater in raters]
 

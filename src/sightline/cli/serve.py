@@ -1,0 +1,66 @@
+"""`sightline serve`: the web application in which people judge."""
+
+import socket
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sightline.cli.app import app, console
+from sightline.errors import UsageError, extra
+
+DbOption = Annotated[str, typer.Option("--db", help="A file for SQLite, or postgresql://user@host/name.")]
+
+
+@app.command()
+def serve(
+    db: DbOption = "sightline.db",
+    port: Annotated[int, typer.Option(min=1, max=65535)] = 8000,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    study: Annotated[
+        list[Path] | None, typer.Option(help="Set up a study from this TOML or YAML file first.")
+    ] = None,
+    public: Annotated[bool, typer.Option(help="Let anyone join the studies of --study.")] = False,
+    staff: Annotated[
+        str | None, typer.Option(help="Give this staff member a new password and print it.")
+    ] = None,
+    sample: Annotated[bool, typer.Option(help="Begin an empty database with sample studies.")] = True,
+) -> None:
+    """Let people play the rating game and take part in studies, in the browser."""
+    uvicorn = extra("uvicorn", "server")
+    extra("fastapi", "server")
+    extra("sqlalchemy", "server")
+    from sightline.server.start import open_database, set_up_studies
+
+    _check_port(host, port)
+    database, password = open_database(db, sample=sample, staff=staff)
+    for stored, link in set_up_studies(database, study or [], public):
+        console.print(f"{stored.study.title}: http://{host}:{port}{link}")
+    console.print(
+        f"Open http://{host}:{port} to play, http://{host}:{port}/staff to run studies. Ctrl-C ends."
+    )
+    if password:
+        console.print(f"Staff login: {password[0]} with password {password[1]} (shown once)", highlight=False)
+    from sightline.server.app import create_app
+    from sightline.server.context import Server
+
+    sys.setswitchinterval(0.001)  # the writer's thread must not keep a request waiting
+    uvicorn.run(
+        create_app(Server(database)),
+        host=host,
+        port=port,
+        log_level="warning",
+        server_header=False,
+        date_header=True,
+    )
+
+
+def _check_port(host: str, port: int) -> None:
+    try:
+        with socket.create_server((host, port), reuse_port=False):
+            pass
+    except OSError as fault:
+        raise UsageError(
+            f"cannot listen on {host}:{port} ({fault.strerror}); choose another --port"
+        ) from None

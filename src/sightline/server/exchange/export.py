@@ -1,0 +1,189 @@
+"""Exports: items with their ratings, single ratings, VICR's CSV, HL's JSON Lines."""
+
+import csv
+import io
+import json
+from typing import Any, Literal
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+from sqlalchemy import Connection, RowMapping
+
+from sightline.errors import UsageError
+from sightline.people.consensus import Tally
+from sightline.people.quality import quality_consensus, weights
+from sightline.server.exchange import rows as r
+from sightline.server.storage.studies import StoredStudy
+
+What = Literal["items", "ratings", "vicr", "hl"]
+Form = Literal["jsonl", "csv", "parquet"]
+VICR_COLUMNS = 7
+
+
+def export(connection: Connection, stored: StoredStudy, what: What, form: Form, names: bool = False) -> bytes:
+    """A study's data as the bytes of a file."""
+    if what == "vicr":
+        return _vicr(connection, stored)
+    if what == "hl":
+        return _jsonl(_hl(connection, stored))
+    if what == "ratings":
+        found = [msgspec.to_builtins(row) for row in r.rating_rows(connection, stored, names)]
+        for row in found:
+            if not names:
+                del row["name"]
+    else:
+        found = item_dicts(connection, stored)
+    if form == "jsonl":
+        return _jsonl(found)
+    return _csv(found) if form == "csv" else _parquet(found)
+
+
+def item_dicts(connection: Connection, stored: StoredStudy) -> list[dict[str, Any]]:
+    """Items in the contract's form, ratings by criterion, with the consensus beside them."""
+    rows = r.rating_rows(connection, stored)
+    ratings = r.by_item(rows)
+    weighted = _weighted(stored, rows)
+    found = []
+    for item in r.item_rows(connection, stored.id):
+        for given in _contract(stored, item):
+            values = ratings.get(given["id"], {})
+            if stored.study.kind == "description":
+                given["captions"] = {axis: list(texts) for axis, texts in values.items()}
+            elif values:
+                given["ratings"] = {name: list(levels) for name, levels in values.items()}
+            if item["people"] and any(map(int, item["counts"].split(","))):
+                tally = Tally(stored.study.levels, tuple(map(int, item["counts"].split(","))))
+                given |= {"consensus": tally.consensus, "confidence_c": tally.confidence}
+                given["weighted_consensus"] = weighted.get(given["id"])
+            found.append(given)
+    return found
+
+
+def _contract(stored: StoredStudy, item: RowMapping) -> list[dict[str, Any]]:
+    content, origin = item["content"], item["origin"]
+    base: dict[str, Any] = {"images": origin.get("images", [])}
+    known = {"role": item["role"], "expert": item["expert"], "seed": item["seed"], "why": content.get("why")}
+    tail = {key: value for key, value in known.items() if value is not None and value != "main"}
+    tail |= origin.get("extra", {})
+    if origin.get("gold"):
+        tail["gold"] = origin["gold"]
+    if origin.get("references"):
+        tail["references"] = origin["references"]
+    if "stories" in content:
+        pairs = zip(content["stories"], origin["stories"], strict=True)
+        return [
+            {"id": known["id"], **base, **text, "system": known["system"], **tail} for text, known in pairs
+        ]
+    text = {key: content[key] for key in ("text", "sentences", "answers") if key in content}
+    if "text" not in text and "sentences" not in text:
+        text["text"] = ""
+    system = {"system": origin["system"]} if origin.get("system") else {}
+    return [{"id": item["key"], **base, **text, **system, **tail}]
+
+
+def _weighted(stored: StoredStudy, rows: list[r.Row]) -> dict[str, int]:
+    """The quality-weighted consensus of studies with one level per item."""
+    if stored.study.kind not in r.CRITERION:
+        return {}
+    single = [(row.item, row.rater, row.value) for row in rows if row.phase == "playing"]
+    return quality_consensus(stored.study.levels, single, weights(single))
+
+
+def _vicr(connection: Connection, stored: StoredStudy) -> bytes:
+    """One line per pair with its single ratings, as the VICR data set was published."""
+    if stored.study.kind != "rating game":
+        raise UsageError("the VICR form is for rating games")
+    ratings = r.by_item(r.rating_rows(connection, stored))
+    lines = []
+    for item in r.item_rows(connection, stored.id):
+        values = ratings.get(item["key"], {}).get("overall", [])
+        if item["role"] == "main" and values:
+            image = item["origin"].get("extra", {}).get("url") or next(
+                iter(item["origin"].get("images", [])), ""
+            )
+            subset = item["origin"].get("extra", {}).get("subset", "")
+            text = item["content"].get("text") or " ".join(item["content"].get("sentences", ()))
+            lines.append(([image, text, subset, len(values)], values))
+    most = max([VICR_COLUMNS, *(len(values) for _, values in lines)])
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    rating_names = ["ratings", *(f"rating_{number}" for number in range(2, most + 1))]
+    writer.writerow(["image", "caption", "subset", "num_ratings", *rating_names])
+    for start, values in lines:
+        writer.writerow([*map(safe_cell, start), *values, *[""] * (most - len(values))])
+    return b"\xef\xbb\xbf" + out.getvalue().encode()
+
+
+def _hl(connection: Connection, stored: StoredStudy) -> list[dict[str, Any]]:
+    """One object per picture: captions on each axis, and how likely people found them."""
+    if stored.study.kind not in ("description", "confidence"):
+        raise UsageError("the HL form is for description and confidence studies")
+    ratings = r.by_item(r.rating_rows(connection, stored))
+    pictures: dict[str, dict[str, Any]] = {}
+    for item in sorted(r.item_rows(connection, stored.id), key=lambda row: row["key"]):
+        name = next(iter(item["origin"].get("images", [])), item["key"])
+        row = pictures.setdefault(name, {"file_name": name, "captions": {}, "confidence": {}})
+        values = ratings.get(item["key"], {})
+        if stored.study.kind == "description":
+            for axis, texts in values.items():
+                row["captions"].setdefault(axis, []).extend(texts)
+            continue
+        for axis, text in item["content"]["answers"].items():
+            row["captions"].setdefault(axis, []).append(text)
+            levels = values.get(axis, [])
+            row["confidence"].setdefault(axis, []).append(sum(levels) / len(levels) if levels else None)
+    return [{key: value for key, value in row.items() if value} for row in pictures.values()]
+
+
+def _jsonl(found: list[dict[str, Any]]) -> bytes:
+    return b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in found)
+
+
+def safe_cell(value: Any) -> Any:
+    """A text that a spreadsheet would run as a formula is marked as text."""
+    return (
+        f"'{value}"
+        if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
+        else value
+    )
+
+
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+        for key, value in row.items()
+    }
+
+
+def _columns(found: list[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(key for row in found for key in row))
+
+
+def _csv(found: list[dict[str, Any]]) -> bytes:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, _columns(found), lineterminator="\n")
+    writer.writeheader()
+    for row in found:
+        writer.writerow({key: safe_cell(value) for key, value in _flat(row).items()})
+    return out.getvalue().encode()
+
+
+def _parquet(found: list[dict[str, Any]]) -> bytes:
+    """Lists and objects stay what they are; a column of mixed kinds becomes JSON text."""
+    out = io.BytesIO()
+    columns = {name: _column([row.get(name) for row in found]) for name in _columns(found)}
+    pq.write_table(pa.table(columns), out)
+    return out.getvalue()
+
+
+def _column(values: list[Any]) -> Any:
+    try:
+        made = pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        made = None
+    if made is None or (pa.types.is_struct(made.type) and made.type.num_fields == 0):
+        made = pa.array(
+            [None if value is None else json.dumps(value, ensure_ascii=False) for value in values]
+        )
+    return made

@@ -1,0 +1,50 @@
+"""Getting a server ready: tables, the first staff member, studies."""
+
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+
+from sightline.people.study import read_study
+from sightline.server import setup
+from sightline.server.sample import is_empty, prepare_samples
+from sightline.server.storage import raters, studies
+from sightline.server.storage import staff as store_staff
+from sightline.server.storage.database import Database
+from sightline.server.storage.studies import StoredStudy
+
+FIRST = "admin"
+
+
+def open_database(
+    url: str, *, sample: bool = True, staff: str | None = None
+) -> tuple[Database, tuple[str, str] | None]:
+    """The database, up to date; and a staff name with its new password, if one was made."""
+    database = Database(url)
+    database.migrate()
+    made = None
+    with database.write() as connection:
+        name = staff or (None if store_staff.names(connection) else FIRST)
+        if name:
+            made = (name, secrets.token_urlsafe(12))
+            store_staff.set_password(connection, *made)
+        empty = is_empty(connection)
+    if sample and empty:
+        for prepared in prepare_samples():
+            with database.write() as connection:
+                setup.store(connection, prepared, public=True)
+    return database, made
+
+
+def set_up_studies(database: Database, files: Sequence[Path], public: bool) -> list[tuple[StoredStudy, str]]:
+    """Studies from their files, each with the link to join it; a study that exists is left as it is."""
+    found = []
+    for path in files:
+        study, slug = read_study(path), setup.slug_of(path.stem)
+        with database.read() as connection:
+            known = studies.find(connection, slug)
+        prepared = None if known else setup.prepare(study, path.parent, inside=False, slug=slug)
+        with database.write() as connection:
+            stored = known or setup.store(connection, prepared, public=public)  # type: ignore[arg-type]
+            token = raters.invite(connection, stored.id, None, "made at the start")
+        found.append((stored, f"/join/{token}"))
+    return found
