@@ -127,13 +127,17 @@ class TextNetwork(nn.Module):
         self.leave = nn.Linear(width, DIMENSIONS)
 
     def forward(self, ids: Any) -> Any:
-        mask = ids > 0
-        x = self.enter(self.table[ids]) + self.place[: ids.shape[1]]
-        blocked = torch.where(mask, 0.0, -1e4)[:, None, None, :].to(x.dtype)
+        return self.from_vectors(self.table[ids], torch.where(ids > 0, 0.0, -1e4))
+
+    def from_vectors(self, vectors: Any, blocked: Any) -> Any:
+        """From piece vectors [n, t, d]; `blocked` [n, t] is very negative at padding, or None without padding."""
+        x = self.enter(vectors) + self.place[: vectors.shape[1]]
+        wall = None if blocked is None else blocked[:, None, None, :].to(x.dtype)
         for layer in self.layers:
-            x = layer(x, blocked)
+            x = layer(x, wall)
         x = self.norm(x)
-        weights = torch.softmax(self.weigh(x).squeeze(-1).float() + torch.where(mask, 0.0, -1e4), -1)
+        worth = self.weigh(x).squeeze(-1).float()
+        weights = torch.softmax(worth if blocked is None else worth + blocked, -1)
         return self.leave((x * weights[..., None].to(x.dtype)).sum(1))
 
 
@@ -150,7 +154,8 @@ class TextLayer(nn.Module):
     def forward(self, x: Any, blocked: Any) -> Any:
         n, t, d = x.shape
         q, k, v = self.ask(self.norm_a(x)).view(n, t, 3, self.heads, d // self.heads).permute(2, 0, 3, 1, 4).unbind(0)
-        weights = torch.softmax((q @ k.transpose(-1, -2) * (d // self.heads) ** -0.5 + blocked).float(), -1).to(v.dtype)
+        scores = q @ k.transpose(-1, -2) * (d // self.heads) ** -0.5
+        weights = torch.softmax((scores if blocked is None else scores + blocked).float(), -1).to(v.dtype)
         x = x + self.answer((weights @ v).transpose(1, 2).reshape(n, t, d))
         return x + self.narrow(F.relu(self.widen(self.norm_b(x))))
 
