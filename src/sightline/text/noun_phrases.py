@@ -26,6 +26,9 @@ NO_PHRASE = frozenset(
 )
 """Relations of a noun or pronoun that is no phrase of its own, but part of a larger one or a placeholder."""
 
+FOCUS = frozenset({"also", "even", "just", "only", "still", "then", "too"})
+"""Adverbs that speak of the whole sentence, wherever a parser hangs them."""
+
 AFTER = frozenset({"flat", "goeswith", "fixed"})
 """Relations of words on the right that continue a name or a word written in two."""
 
@@ -49,6 +52,8 @@ def phrase(head: Token) -> tuple[int, int]:
         touching = child.left_edge.i
         if child.dep_ not in NOT_FIRST:
             start = touching
+    while start < head.i and head.doc[start].lower_ in FOCUS:
+        start += 1
     for child in head.rights:
         if child.dep_ not in AFTER or child.i != end:
             break

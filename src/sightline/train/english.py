@@ -11,7 +11,7 @@ from pathlib import Path
 
 import spacy
 from spacy.language import Language
-from spacy.strings import StringStore, get_string_id
+from spacy.strings import get_string_id
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vectors import Vectors
@@ -115,9 +115,10 @@ def train(data: Path, teacher: Path, out: Path, recipe: Recipe, progress: Progre
     pieces = PieceTable(teacher)
     words = vocabulary(trees, data, pieces, recipe)
     table = reduce(pieces.of_words(words), recipe.vector_dimensions)
-    nlp.vocab.vectors = keyed(words, table, nlp.vocab.strings)
+    nlp.vocab.vectors = by_lower_case(words, table, nlp)
     nlp.get_pipe("lemmatizer").initialize(lookups=lemma_tables(trees))
     fit(nlp, trees, dev, recipe, progress)
+    nlp.vocab.vectors = by_written_form(words, table, nlp)
     nlp.meta.update(
         name="sightline", version="1.0.0", license="CC BY-SA 4.0", description="English for story text"
     )
@@ -132,9 +133,15 @@ def vocabulary(trees: Sequence[Tree], data: Path, pieces: PieceTable, recipe: Re
     return list(dict.fromkeys([*own, *pieces.whole_words]))[: recipe.vector_rows]
 
 
-def keyed(words: Sequence[str], table: Floats, strings: StringStore) -> Vectors:
-    """One row per word, found by its lower-cased, capitalised and upper-case form."""
-    vectors = Vectors(strings=strings, data=table, name="words")
+def by_lower_case(words: Sequence[str], table: Floats, nlp: Language) -> Vectors:
+    """One row per word, found whatever its case."""
+    keys = [get_string_id(word) for word in words]
+    return Vectors(strings=nlp.vocab.strings, data=table, keys=keys, name="words", attr="LOWER")
+
+
+def by_written_form(words: Sequence[str], table: Floats, nlp: Language) -> Vectors:
+    """The same rows for the lower-cased, capitalised and upper-case forms: spaCy does not save `attr`."""
+    vectors = Vectors(strings=nlp.vocab.strings, data=table, name="words")
     for cased in (str.upper, str.capitalize, str.lower):
         for row, word in enumerate(words):
             vectors.key2row[get_string_id(cased(word))] = row
