@@ -1,0 +1,119 @@
+"""`sightline psych`: how hard items are, how able raters are, how far they agree."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from sightline.cli.app import app, console, errors
+from sightline.errors import UsageError
+from sightline.psychometrics.alpha import SCALES
+from sightline.psychometrics.analysis import Analysis, Settings, analyse
+from sightline.psychometrics.output import write_analysis
+from sightline.psychometrics.reading import Ratings, read_expert, read_ratings
+from sightline.psychometrics.verdicts import in_short
+
+
+@app.command()
+def psych(
+    file: Annotated[
+        Path, typer.Argument(help="Ratings: long (rater, item, rating) or wide CSV, JSON Lines or Parquet.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")],
+    estimator: Annotated[str, typer.Option(help="mml (marginal) or cml (conditional).")] = Settings.estimator,
+    model: Annotated[
+        str, typer.Option(help="pcm (partial credit) or rsm (rating scale); two levels: Rasch.")
+    ] = Settings.model,
+    covariate: Annotated[
+        list[str] | None, typer.Option(help="A column that may explain ability; may be repeated.")
+    ] = None,
+    persons: Annotated[Path | None, typer.Option(help="A table with covariates, one row a person.")] = None,
+    person: Annotated[str | None, typer.Option(help="The column that names people.")] = None,
+    criterion: Annotated[str | None, typer.Option(help="Which criterion of a long file.")] = None,
+    expert: Annotated[
+        str | None,
+        typer.Option(help="Expert ratings (a file item,rating[,image], or a rater's name): competency."),
+    ] = None,
+    gold: Annotated[
+        list[str] | None, typer.Option(help="A gold annotator, for worker selection; repeat it.")
+    ] = None,
+    threshold: Annotated[
+        float, typer.Option(help="Keep workers with alpha_w / alpha_gold above this.")
+    ] = Settings.threshold,
+    unused: Annotated[
+        str, typer.Option(help="Levels nobody used: error, or collapse them.")
+    ] = Settings.unused,
+    population: Annotated[
+        str, typer.Option(help="Abilities: normal, or auto (normal unless the data say otherwise).")
+    ] = Settings.population,
+    scale: Annotated[str, typer.Option(help=f"For alpha: {', '.join(SCALES)}.")] = Settings.scale,
+    samples: Annotated[
+        int, typer.Option(min=1, help="Bootstrap samples for alpha's interval.")
+    ] = Settings.samples,
+) -> None:
+    """Partial credit model, latent regression, Wright map, agreement and worker selection."""
+    if unused not in ("error", "collapse"):
+        raise UsageError("--unused is error or collapse")
+    if scale not in SCALES:
+        raise UsageError(f"--scale is one of {', '.join(SCALES)}")
+    ratings = read_ratings(
+        file, person=person, covariates=covariate or (), criterion=criterion, persons_file=persons
+    )
+    known, images = _expert(expert, ratings) if expert else (None, {})
+    if known is not None and expert in ratings.persons:
+        ratings = ratings.without(expert)
+    settings = Settings(
+        model=model,
+        estimator=estimator,
+        population=population,
+        unused=unused,
+        scale=next(s for s in SCALES if s == scale),
+        gold=tuple(gold or ()),
+        threshold=threshold,
+        samples=samples,
+        expert=known,
+        images=images,
+    )
+    analysis = analyse(ratings, settings)
+    write_analysis(analysis, out, file.name)
+    console.print(items_table(analysis))
+    for line in in_short(analysis):
+        console.print(f"• {escape(line)}")
+    for note in analysis.fit.responses.notes:
+        console.print(f"Note: {escape(note)}.")
+    console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
+    if analysis.fit.responses.left_out:
+        for name, why in analysis.fit.responses.left_out.items():
+            errors.print(f"sightline: item '{name}' cannot be placed: {why}")
+        raise typer.Exit(3)
+
+
+def _expert(given: str, ratings: Ratings) -> tuple[dict[str, float], dict[str, str]]:
+    """Expert ratings from a file, or those of a rater of the same file."""
+    if Path(given).is_file():
+        return read_expert(Path(given))
+    if given in ratings.persons:
+        own = ratings.values[ratings.persons.index(given)]
+        return {name: float(v) for name, v in zip(ratings.items, own, strict=True) if v == v}, {}
+    raise UsageError(f"--expert '{given}' is neither a file nor a rater of the ratings")
+
+
+def items_table(analysis: Analysis, most: int = 30) -> Table:
+    """The items with their steps."""
+    found = analysis.fit
+    location, se = found.locations()
+    steps = found.thresholds()[0]
+    table = Table(
+        title=f"{len(found.responses.persons)} people, log-likelihood {found.log_likelihood:.4f}",
+        title_justify="left",
+    )
+    for name in ("item", "location", "± se", "steps"):
+        table.add_column(name, justify="left" if name in ("item", "steps") else "right")
+    for i, name in enumerate(found.responses.items[:most]):
+        own = "  ".join(f"{step:+.3f}" for step in steps[found.design.item == i])
+        table.add_row(escape(name), f"{location[i]:+.3f}", f"{se[i]:.3f}", own)
+    if len(location) > most:
+        table.caption = f"the first {most}; all are in items.csv"
+    return table
