@@ -77,13 +77,17 @@ function pairList(pairs, sentences) {
     const text = found && sentences[Number(found[1]) - 1];
     return el('span', { class: 'end', dir: 'auto' }, el('span', { class: 'quiet' }, name), text ? ` ${text}` : '');
   };
-  const chain = pairs.every(([left, right]) => left.startsWith('sentence') && right.startsWith('sentence'));
-  const rows = pairs.map(([left, right, score]) => el('li', {},
-    el('div', { class: 'ends' }, named(left), el('span', { class: 'arrow', 'aria-hidden': 'true' }, chain ? '\u2193' : '\u2194'), named(right)),
-    el('div', { class: 'pair-score' },
-      el('span', { class: 'track', 'aria-hidden': 'true' }, el('span', { class: 'fill', style: { width: `${100 * Math.max(0, score) / most}%` } })),
-      el('span', { class: 'number' }, number(score)))));
-  return panel(chain ? 'From sentence to sentence' : 'Pair by pair', el('ol', { class: chain ? 'pairs chain' : 'pairs' }, rows));
+  const bar = (score, arrow) => el('div', { class: 'pair-score' }, arrow,
+    el('span', { class: 'track', 'aria-hidden': 'true' }, el('span', { class: 'fill', style: { width: `${100 * Math.max(0, score) / most}%` } })),
+    el('span', { class: 'number' }, number(score)));
+  const arrow = (sign) => el('span', { class: 'arrow', 'aria-hidden': 'true' }, sign);
+  const chain = pairs.every(([left, right], at) => left.startsWith('sentence') && right.startsWith('sentence') && (!at || pairs[at - 1][1] === left));
+  if (chain) {
+    const steps = pairs.map(([left, right, score], at) => el('li', {}, at ? null : named(left), bar(score, arrow('\u2193')), named(right)));
+    return panel('From sentence to sentence', el('ol', { class: 'pairs chain' }, steps));
+  }
+  const rows = pairs.map(([left, right, score]) => el('li', {}, el('div', { class: 'ends' }, named(left), arrow('\u2194'), named(right)), bar(score, null)));
+  return panel('Pair by pair', el('ol', { class: 'pairs' }, rows));
 }
 
 function partList(parts) {

@@ -77,7 +77,7 @@ function evidenceView(story, evidence, metric) {
 function storyboard(story, sentences, phrases) {
   const most = Math.max(...phrases.map((phrase) => Math.abs(phrase.contribution)), 1e-9);
   const paired = story.images.length > 0 && sentences.length === story.images.length;
-  const root = el('div', { class: `board${paired ? ' paired' : ''}${story.images.length === 1 ? ' single' : ''}` });
+  const root = el('div', { class: `board${paired ? ' paired' : ''}` });
   const light = (key, on) => {
     root.classList.toggle('lit', on);
     for (const part of document.querySelectorAll(`#evidence [data-phrase="${key}"]`)) part.classList.toggle('on', on);
@@ -94,7 +94,7 @@ function storyboard(story, sentences, phrases) {
   }, text), phrase.key);
   const lines = sentences.map((sentence, number) => el('p', { class: 'sentence', dir: 'auto' }, marked(sentence, phrases.filter((phrase) => phrase.sentence === number), mark)));
   const figures = story.images.map((image, number) => picture(image, number, phrases.filter((phrase) => phrase.image === number && phrase.box), awaken, paired ? lines[number] : null));
-  root.append(el('div', { class: 'pictures' }, figures));
+  root.append(el('div', { class: 'pictures', 'data-count': figures.length }, figures));
   if (!paired) root.append(el('div', { class: 'text' }, lines));
   return { parts: [root], link, paired };
 }
@@ -122,7 +122,7 @@ function picture([thumbnail, width, height, name, trouble], number, phrases, awa
   const tags = phrases.map((phrase) => el('span', { class: `tag ${phrase.contribution < 0 ? 'minus' : 'plus'}`, 'data-phrase': phrase.key, 'aria-hidden': 'true',
     style: { left: `${Math.min(70, 100 * phrase.box[0] / width)}%`, top: `${Math.min(88, 100 * phrase.box[1] / height)}%` } }, phrase.text));
   return el('figure', { class: 'picture' },
-    el('div', { class: 'frame', style: { 'aspect-ratio': width ? `${width} / ${height}` : '4 / 3' } },
+    el('div', { class: 'frame', style: width ? { 'aspect-ratio': `${width} / ${height}`, 'max-width': `${28 * width / height}rem` } : { 'aspect-ratio': '4 / 3' } },
       data ? el('img', { src: `data:image/webp;base64,${data.textContent}`, alt: `Picture ${number + 1}: ${name}`, decoding: 'async' }) : el('span', { class: 'absent' }, trouble || 'no picture'),
       phrases.length ? el('svg', { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', 'aria-hidden': 'true' }, boxes) : null, tags),
     el('figcaption', {}, el('span', { class: 'picture-name' }, `${number + 1} \u00b7 ${name}`), sentence));
