@@ -23,6 +23,11 @@ class Encoder(Protocol):
     @property
     def dimensions(self) -> int: ...
     @property
+    def prompt(self) -> str:
+        """What stands before a caption when it is compared with a whole picture (CLIPScore's prompt for CLIP)."""
+        ...
+
+    @property
     def thetas(self) -> Mapping[str, float]:
         """GROOViST's theta on a reference corpus, by units (`phrases`, `nouns`): for corpora too small for their own."""
         ...

@@ -43,6 +43,9 @@ def clip(argument: str) -> "Clip":
 class Clip:
     """Unit vectors from a CLIP-like model: fp32 on the CPU, bf16 on a GPU."""
 
+    prompt: Final = "A photo depicts "
+    """CLIPScore's (Hessel et al. 2021)."""
+
     def __init__(self, name: str) -> None:
         self._torch = extra("torch", "torch")
         transformers = extra("transformers", "torch")

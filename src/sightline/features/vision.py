@@ -167,10 +167,6 @@ def _split(rows: NDArray[Any], sizes: Sequence[int]) -> list[NDArray[Any]]:
     return np.split(rows, np.cumsum(sizes)[:-1]) if sizes else []
 
 
-PROMPT = "A photo depicts "
-"""CLIPScore's prompt (Hessel et al. 2021)."""
-
-
 @dataclass(frozen=True)
 class PairsValue:
     cosine: tuple[float, ...]
@@ -181,7 +177,7 @@ class PairsValue:
 
 @dataclass(frozen=True)
 class PairSimilarity(Feature[PairsValue]):
-    """Each sentence, prompted, against its own whole picture."""
+    """Each sentence, with the encoder's prompt, against its own whole picture."""
 
     value = PairsValue
     reads_pictures = True
@@ -213,7 +209,7 @@ class PairSimilarity(Feature[PairsValue]):
             return pictures
         if len(sentences) != len(pictures):
             return Unscorable(f"{len(sentences)} sentences for {len(pictures)} pictures: they cannot be paired")
-        return [(PROMPT + sentence, picture) for sentence, picture in zip(sentences, pictures, strict=True)]
+        return [(tools.embedder.encoder.prompt + sentence, picture) for sentence, picture in zip(sentences, pictures, strict=True)]
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
         return {"encoder": tools.embedder.signature}
@@ -236,8 +232,9 @@ class ReferenceSimilarity(Feature[ReferenceCosines]):
 
     def compute(self, batch: Sequence[Features], tools: Tools) -> list[ReferenceCosines | Unscorable]:
         references = [tuple(r for r in got.item.references if r.strip()) for got in batch]
-        rows = tools.embedder.texts([PROMPT + text for refs in references for text in refs])
-        captions = tools.embedder.texts([PROMPT + got.item.whole_text for got in batch])
+        prompt = tools.embedder.encoder.prompt
+        rows = tools.embedder.texts([prompt + text for refs in references for text in refs])
+        captions = tools.embedder.texts([prompt + got.item.whole_text for got in batch])
         return [
             ReferenceCosines(tuple((block @ caption).tolist())) if len(block) else Unscorable("there are no references")
             for block, caption in zip(_split(rows, [len(refs) for refs in references]), captions, strict=True)

@@ -1,0 +1,64 @@
+"""The embedded image network: pictures to vectors and to the maps that the region proposer reads.
+
+Every picture runs alone, and several at a time on the cores there are: equal pictures then give equal bits, whatever
+they are asked for with, and on a CPU a batch would be no faster.
+"""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+from PIL import Image
+
+FOLDER = Path(__file__).parents[1] / "models" / "pocket"
+SIDE = 128
+Floats = NDArray[np.float32]
+
+
+def open_network(path: Path) -> Any:
+    """An ONNX session of one thread; sessions may be shared by threads."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def cores() -> int:
+    """The cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def squash(image: Image.Image) -> Floats:
+    """A picture of any shape as 1 x 3 x 128 x 128 pixels 0-255, as in training."""
+    small = image.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BICUBIC, reducing_gap=3.0)
+    return np.asarray(small, np.float32).transpose(2, 0, 1)[None]
+
+
+class PocketNetwork:
+    """Runs the image network, one picture at a time on each core."""
+
+    def __init__(self) -> None:
+        self._session = open_network(FOLDER / "image.onnx")
+        self._pool = ThreadPoolExecutor(cores(), thread_name_prefix="pocket")
+
+    def run(self, images: Sequence[Image.Image], outputs: Sequence[str]) -> list[list[Floats]]:
+        """The named outputs for each picture, each with a leading axis of one."""
+
+        def one(image: Image.Image) -> list[Floats]:
+            found: list[Floats] = self._session.run(list(outputs), {"pixels": squash(image)})
+            return found
+
+        return [one(images[0])] if len(images) == 1 else list(self._pool.map(one, images))
+
+
+@cache
+def pocket_network() -> PocketNetwork:
+    """The one network of this process: encoder and proposer share it."""
+    return PocketNetwork()
