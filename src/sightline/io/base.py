@@ -63,11 +63,7 @@ def _stream(reader: Reader, source: Source, collect: bool) -> Iterator[Found]:
             items += 1
         yield found
     if not items:
-        reason = (
-            f"no item in it; first: {first_fault.reason} (line {first_fault.where})"
-            if first_fault
-            else "no item in it"
-        )
+        reason = f"no item in it; {first_fault}" if first_fault else "no item in it"
         raise UsageError(f"{source.path}: {reason}")
 
 

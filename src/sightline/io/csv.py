@@ -22,7 +22,7 @@ class Csv(Reader):
         return source.kind == "csv" and "id" in source.columns
 
     def read(self, source: Source) -> Iterator[Found]:
-        if source.kind == "csv" and "id" not in source.columns:
+        if "id" not in source.columns:
             raise UsageError(f"{source.path}: the CSV file has no column 'id' in its first line")
         for where, row in source.records():
             yield row if isinstance(row, BadLine) else self._item(row, source, where)

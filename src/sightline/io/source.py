@@ -119,8 +119,9 @@ class Source:
         """Where and what for every row of a CSV or TSV file, header included, blank rows left out."""
         # Bytes that are not UTF-8 become lone surrogates here, which `parse_text` finds.
         texts = (line.decode("utf-8", "surrogateescape") for line in self._raw_lines())
+        quoted = separator == ","
         reader = csv.reader(
-            texts, delimiter=separator, quoting=csv.QUOTE_MINIMAL if separator == "," else csv.QUOTE_NONE
+            texts, delimiter=separator, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE, strict=quoted
         )
         while True:
             where = self.where(reader.line_num + 1)
@@ -129,7 +130,8 @@ class Source:
             except StopIteration:
                 return
             except csv.Error as fault:
-                yield where, BadLine(where, f"not a CSV row ({fault})")
+                reason = "a quote that is never closed" if "end of data" in str(fault) else str(fault)
+                yield where, BadLine(where, f"not a CSV row ({reason})")
                 continue
             if any(cell.strip() for cell in row):
                 yield where, row
@@ -157,8 +159,8 @@ class Source:
 
     @cached_property
     def columns(self) -> frozenset[str]:
-        """The column names of a CSV or Parquet file; empty where there are none."""
-        if self.kind == "csv":
+        """The column names of a CSV file; empty where there are none."""
+        if self.kind not in ("json", "parquet"):
             first = next((row for _, row in self.rows()), ())
             return frozenset() if isinstance(first, BadLine) else frozenset(cell.strip() for cell in first)
         return frozenset()

@@ -1,0 +1,41 @@
+"""AESOP (Ravi et al. 2021): a JSON list of stories of three panels each."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sightline.io.base import Found, readers
+from sightline.io.published import Published, as_text, built, last_parts, objects_in
+from sightline.io.source import BadLine, Source
+
+
+@readers.add("aesop")
+@dataclass(frozen=True)
+class Aesop(Published):
+    """AESOP JSON (train.json, test.json); pictures as STORY/panel_0.jpg … or as in image_path."""
+
+    def recognises(self, source: Source) -> bool:
+        found = source.document if source.kind == "json" else None
+        return (
+            isinstance(found, list) and bool(found) and isinstance(found[0], dict) and "storyid" in found[0]
+        )
+
+    def read(self, source: Source) -> Iterator[Found]:
+        album = self.album(source)
+        for where, story in objects_in(source, source.document, "stories"):
+            if isinstance(story, BadLine):
+                yield story
+                continue
+            try:
+                id = as_text(story.get("storyid"))
+                texts, paths = story.get("text"), story.get("image_path")
+                if not isinstance(texts, list) or not isinstance(paths, list):
+                    raise ValueError("text and image_path must be lists")
+                images = [
+                    album.find(last_parts(as_text(path), 2), f"{id}/panel_{n}", f"{id}_{n}")
+                    for n, path in enumerate(paths)
+                ]
+            except ValueError as fault:
+                yield BadLine(where, str(fault), str(story.get("storyid") or ""))
+                continue
+            about = {key: story[key] for key in ("title", "theme", "split") if key in story}
+            yield built(source, where, id, images, sentences=texts, **about)

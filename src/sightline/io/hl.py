@@ -1,0 +1,68 @@
+"""HL (Cafagna et al. 2023): pictures with captions of their scene, action and rationale."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sightline.io.base import Found, readers
+from sightline.io.published import Published, as_text, built, last_parts
+from sightline.io.source import BadLine, Source
+
+
+@readers.add("hl")
+@dataclass(frozen=True)
+class Hl(Published):
+    """HL JSONL: one item per caption (FILE#axis-k); the other captions of its axis are its references."""
+
+    axis: Literal["all", "scene", "action", "rationale", "object"] = "all"
+
+    def recognises(self, source: Source) -> bool:
+        first = source.first_object
+        return "file_name" in first and isinstance(first.get("captions"), dict)
+
+    def read(self, source: Source) -> Iterator[Found]:
+        album = self.album(source)
+        for where, found in source.objects():
+            if isinstance(found, BadLine):
+                yield found
+                continue
+            name = ""
+            try:
+                name = as_text(found.get("file_name"))
+                image = album.find(last_parts(name))
+                axes = found.get("captions")
+                if not isinstance(axes, dict):
+                    raise ValueError("field 'captions': not an object of axes")
+            except ValueError as fault:
+                yield BadLine(where, str(fault), name)
+                continue
+            for axis, captions in axes.items():
+                if self.axis in ("all", axis):
+                    yield from self._captions(source, where, image, name, axis, captions, found)
+
+    def _captions(
+        self,
+        source: Source,
+        where: str,
+        image: str,
+        name: str,
+        axis: str,
+        captions: Any,
+        found: dict[str, Any],
+    ) -> Iterator[Found]:
+        if not isinstance(captions, list):
+            yield BadLine(where, f"field 'captions.{axis}': not a list", name)
+            return
+        for number, caption in enumerate(captions):
+            others = captions[:number] + captions[number + 1 :]
+            ratings = {
+                kind: values[axis][number]
+                for kind in ("confidence", "purity")
+                if isinstance(values := found.get(kind), dict)
+                and isinstance(values.get(axis), list)
+                and number < len(values[axis])
+            }
+            id = f"{last_parts(name)}#{axis}-{number}"
+            yield built(
+                source, where, id, [image], text=caption, references=others, ratings=ratings, axis=axis
+            )

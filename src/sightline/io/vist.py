@@ -1,0 +1,71 @@
+"""VIST (Huang et al. 2016): story-in-sequence annotations, one JSON document per split."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sightline.errors import UsageError
+from sightline.io.base import Found, readers
+from sightline.io.published import Published, as_text, built
+from sightline.io.source import BadLine, Source
+
+
+@readers.add("vist")
+@dataclass(frozen=True)
+class Vist(Published):
+    """VIST story-in-sequence JSON; pictures are called by their Flickr photo id."""
+
+    text: Literal["text", "original_text"] = "text"
+    """Tokenised with names replaced, as the metrics' authors used it, or as it was written."""
+
+    def recognises(self, source: Source) -> bool:
+        if source.kind != "json" or not isinstance(source.document, dict):
+            return False
+        annotations = source.document.get("annotations")
+        first = annotations[0] if isinstance(annotations, list) and annotations else None
+        return (
+            isinstance(first, list) and bool(first) and isinstance(first[0], dict) and "story_id" in first[0]
+        )
+
+    def read(self, source: Source) -> Iterator[Found]:
+        album = self.album(source)
+        stories: dict[str, list[tuple[int, str, str]]] = {}
+        first_seen: dict[str, str] = {}
+        broken: dict[str, BadLine] = {}
+        for where, sentence in self._sentences(source):
+            if isinstance(sentence, BadLine):
+                yield sentence
+                continue
+            story = ""
+            try:
+                story = as_text(sentence.get("story_id"))
+                photo = as_text(sentence.get("photo_flickr_id"))
+                order = sentence.get("worker_arranged_photo_order")
+                if isinstance(order, bool) or not isinstance(order, int):
+                    raise ValueError("worker_arranged_photo_order is not a whole number")
+                text = sentence.get(self.text)
+                if not isinstance(text, str):
+                    raise ValueError(f"{self.text} is missing")
+                stories.setdefault(story, []).append((order, album.find(photo), text))
+                first_seen.setdefault(story, where)
+            except ValueError as fault:
+                broken.setdefault(story, BadLine(where, str(fault), story))
+        yield from broken.values()  # a story that lacks a sentence is not the story that was written
+        for story, found in stories.items():
+            if story not in broken:
+                found.sort(key=lambda sentence: sentence[0])
+                images, sentences = [image for _, image, _ in found], [text for _, _, text in found]
+                yield built(source, first_seen[story], story, images, sentences=sentences)
+
+    def _sentences(self, source: Source) -> Iterator[tuple[str, dict[str, Any] | BadLine]]:
+        document = source.document
+        annotations = document.get("annotations") if isinstance(document, dict) else None
+        if not isinstance(annotations, list):
+            raise UsageError(f"{source.path}: not a VIST file; it has no list of annotations")
+        for number, entry in enumerate(annotations):
+            where = f"{source.path}: annotations[{number}]"
+            if not isinstance(entry, list) or not entry or not all(isinstance(one, dict) for one in entry):
+                yield where, BadLine(where, "not a list of one sentence")
+                continue
+            for one in entry:
+                yield where, one
