@@ -91,10 +91,12 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=8,
 )
-KEYS = (
-    "id images text sentences references system ratings regions file_name captions dataset image index caption rating "
-    "storyid image_path image_id annotations story_id photo_flickr_id worker_arranged_photo_order scene confidence"
-).split()
+ITEM = "id images text sentences references system ratings regions"
+PUBLISHED = (
+    "file_name captions dataset image index caption rating storyid image_path image_id annotations story_id "
+    "photo_flickr_id worker_arranged_photo_order scene object confidence"
+)
+KEYS = [*ITEM.split(), *PUBLISHED.split()]
 records = st.dictionaries(st.sampled_from(KEYS), json_values, max_size=8)
 
 
