@@ -1,0 +1,52 @@
+"""How far people agree among themselves, and how often a metric prefers what they prefer."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from sightline.meta.correlation import Correlation, correlate
+
+
+def leave_one_out(ratings: Sequence[Sequence[float]]) -> Correlation | None:
+    """Each single rating against the mean of the item's other ratings, all pooled. None without single ratings.
+
+    This is agreement between people, not a ceiling: a metric may agree with them more than they agree with each other.
+    """
+    rest: list[float] = []
+    held_out: list[float] = []
+    for values in ratings:
+        if len(values) > 1:
+            total = sum(values)
+            rest.extend((total - value) / (len(values) - 1) for value in values)
+            held_out.extend(values)
+    return correlate(rest, held_out) if held_out else None
+
+
+@dataclass(frozen=True)
+class Preferences:
+    """How often a metric orders two texts on the same pictures as people do. Ties of the metric count half."""
+
+    pairs: int
+    accuracy: float | None
+
+
+def preferences(
+    scores: Mapping[str, float], liking: Mapping[str, float], group: Mapping[str, str]
+) -> Preferences:
+    """Pairs are items of one group that people liked differently: by mean rating, or by votes."""
+    members: dict[str, list[str]] = defaultdict(list)
+    for id in scores:
+        if id in liking:
+            members[group[id]].append(id)
+    right = 0.0
+    pairs = 0
+    for ids in members.values():
+        for one, other in combinations(ids, 2):
+            wanted = np.sign(liking[one] - liking[other])
+            if wanted:
+                pairs += 1
+                right += (1 + wanted * np.sign(scores[one] - scores[other])) / 2
+    return Preferences(pairs, float(right / pairs) if pairs else None)

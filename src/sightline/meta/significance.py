@@ -1,0 +1,50 @@
+"""Is one metric closer to people than another? Paired bootstrap, and Williams' test for Pearson's r."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from sightline.meta.correlation import pearson
+
+Floats = NDArray[np.float64]
+
+
+def bootstrap_p(differences: Floats) -> float | None:
+    """Two-sided p of a bootstrapped difference: how often it falls on the other side of zero.
+
+    One is added to the counts (Davison & Hinkley 1997), so that p is never 0.
+    """
+    finite = differences[np.isfinite(differences)]
+    if len(finite) < 2:
+        return None
+    tail = min(int((finite <= 0).sum()), int((finite >= 0).sum()))
+    return min(1.0, 2 * (tail + 1) / (len(finite) + 1))
+
+
+@dataclass(frozen=True)
+class Williams:
+    """Williams' test: do two metrics differ in Pearson's r with the same ratings?"""
+
+    t: float
+    p: float
+    n: int
+
+
+def williams(one: Floats, other: Floats, ratings: Floats) -> Williams | None:
+    """Two-sided test of r(one, ratings) = r(other, ratings), for dependent correlations (Williams 1959; Steiger 1980).
+
+    One value per item: observations must be independent. None where a correlation is undefined or the metrics agree
+    in full.
+    """
+    n = len(ratings)
+    if n < 4 or any((values == values[0]).all() for values in (one, other, ratings)):
+        return None
+    r12, r13, r23 = pearson(ratings, one), pearson(ratings, other), pearson(one, other)
+    determinant = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
+    below = 2 * determinant * (n - 1) / (n - 3) + ((r12 + r13) / 2) ** 2 * (1 - r23) ** 3
+    if below <= 1e-15:
+        return None
+    t = (r12 - r13) * np.sqrt((n - 1) * (1 + r23) / below)
+    return Williams(float(t), float(2 * stats.t.sf(abs(t), n - 3)), n)
