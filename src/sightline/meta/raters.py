@@ -11,9 +11,9 @@ from sightline.meta.correlation import Correlation, correlate
 
 
 def leave_one_out(ratings: Sequence[Sequence[float]]) -> Correlation | None:
-    """Each single rating against the mean of the item's other ratings, all pooled. None without single ratings.
+    """Each single rating against the mean of the item's others, all pooled; None without single ratings.
 
-    This is agreement between people, not a ceiling: a metric may agree with them more than they agree with each other.
+    This is agreement between people, not a ceiling: a metric may agree with them better.
     """
     rest: list[float] = []
     held_out: list[float] = []
@@ -27,7 +27,7 @@ def leave_one_out(ratings: Sequence[Sequence[float]]) -> Correlation | None:
 
 @dataclass(frozen=True)
 class Preferences:
-    """How often a metric orders two texts on the same pictures as people do. Ties of the metric count half."""
+    """How often a metric orders two texts on the same pictures as people do; its ties count half."""
 
     pairs: int
     accuracy: float | None

@@ -33,10 +33,10 @@ class Williams:
 
 
 def williams(one: Floats, other: Floats, ratings: Floats) -> Williams | None:
-    """Two-sided test of r(one, ratings) = r(other, ratings), for dependent correlations (Williams 1959; Steiger 1980).
+    """Two-sided test of r(one, ratings) = r(other, ratings), dependent correlations (Williams 1959).
 
-    One value per item: observations must be independent. None where a correlation is undefined or the metrics agree
-    in full.
+    One value per item, since observations must be independent. None where a correlation is undefined or the
+    metrics agree in full.
     """
     n = len(ratings)
     if n < 4 or any((values == values[0]).all() for values in (one, other, ratings)):

@@ -1,4 +1,4 @@
-"""What a protocol is: which rows of a published study are kept, with which references, and what counts as one observation."""
+"""What a protocol is: the rows of a study that are kept, their references, what one observation is."""
 
 import gzip
 import json
@@ -71,11 +71,9 @@ def find(data: Path, *names: str) -> Path:
 def lines(path: Path) -> Iterator[tuple[int, str]]:
     """Numbered lines of a text file, gzipped or not."""
     try:
-        opened = (
-            gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
-        )
-        with opened as found:
-            yield from enumerate((line.rstrip("\r\n") for line in found), 1)
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as found:
+            for number, line in enumerate(found, 1):
+                yield number, line.decode("utf-8").rstrip("\r\n")
     except (OSError, EOFError, UnicodeDecodeError) as fault:
         raise UsageError(f"{path}: cannot be read ({fault})") from None
 
@@ -113,7 +111,7 @@ def rating(value: Any, low: float, high: float, where: str) -> float:
 
 
 def picture_folder(parquet: Path) -> Path:
-    """Where the pictures of a Parquet file are put: beside the cache of vectors, one folder for each state of the file."""
+    """Where the pictures of a Parquet file are put: in the cache, one folder for each state of the file."""
     from sightline.pipeline.settings import default_cache
 
     state = parquet.stat()

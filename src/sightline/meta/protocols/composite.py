@@ -35,7 +35,7 @@ class Composite(Protocol):
 
     source = "Aditya et al. 2018; as in CLIPScore (Hessel et al. 2021), Appendix A"
     keeps = (
-        "captions whose photo has references here: the coco part (with coco_eval_references) and the flickr8k part; "
+        "captions whose photo has references here: parts coco (with coco_eval_references) and flickr8k; "
         "a candidate that is among its photo's references is left out of them; one observation a caption. "
         "Criteria: all, coco, flickr8k"
     )

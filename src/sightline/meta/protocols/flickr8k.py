@@ -95,7 +95,7 @@ class Expert(Flickr8k):
 
     source = "Hodosh et al. 2013; rows as in CLIPScore (Hessel et al. 2021), Section 4.1"
     keeps = (
-        "pairs whose caption is not the photo's own: 5,664 of 5,822; the photo's five captions as references; "
+        "pairs whose caption is not the photo's own: 5,664 of 5,822; references: the photo's five captions; "
         "each of the three ratings is one observation: 16,992"
     )
     observations = "each"
@@ -115,8 +115,8 @@ class ExpertUnanimous(Flickr8k):
 
     source = "Hodosh et al. 2013; rows as in GROOViST (Surikuchi et al. 2023), Section 2.2"
     keeps = (
-        "pairs with three equal ratings, the photo's own captions included: 3,391; the four captions that are never "
-        "rated as references; one observation a pair"
+        "pairs with three equal ratings, the photo's own captions included: 3,391; references are the four "
+        "captions that are never rated; one observation a pair"
     )
     observations = "mean"
     high = 4
@@ -133,8 +133,8 @@ class CrowdFlower(Flickr8k):
 
     source = "Hodosh et al. 2013; rows as in CLIPScore (Hessel et al. 2021), Section 4.1"
     keeps = (
-        "all 47,830 pairs; the share of yes is the observation; references are the photo's four captions that are "
-        "never rated (a reading: the paper does not say, and these come nearest to its numbers)"
+        "all 47,830 pairs; the share of yes is the observation; references: the photo's four captions that "
+        "are never rated (a reading: the paper does not say, and these come nearest to its numbers)"
     )
     observations = "mean"
     headline = "kendall_b"
@@ -145,7 +145,7 @@ class CrowdFlower(Flickr8k):
         path = find(
             data, "flickr8k_crowdflower.tsv.gz", "flickr8k_crowdflower.tsv", "CrowdFlowerAnnotations.txt"
         )
-        rows = []
+        rows: list[tuple[int, str, str, tuple[float, ...]]] = []
         for number, (photo, id, share, *_) in columns(path, 5):
             rows.append((number, photo, id, (rating(share, self.low, self.high, f"{path}, line {number}"),)))
         return self._items(data, path, rows, pictures, False)

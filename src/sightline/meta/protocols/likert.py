@@ -1,6 +1,6 @@
 """Anybody's own study: items with their ratings, in any form Sightline reads."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sightline.errors import UsageError
@@ -53,10 +53,7 @@ def grouped(item: Item) -> Item:
     if "group" in item.extra:
         return item
     group = "\x1f".join(map(str, item.images)) or item.id
-    return Item(
-        item.id, item.images, item.text, item.sentences, item.references, item.system, item.ratings, item.regions,
-        {**item.extra, "group": group}, item.source,
-    )  # fmt: skip
+    return replace(item, extra={**item.extra, "group": group})
 
 
 @protocol("vist-rovist")
@@ -67,7 +64,7 @@ class VistRovist(Likert):
     scale: str = "1-5"
     source = "RoViST (Wang et al. 2022), Section 5: 80 stories, 26 raters"
     keeps = (
-        "every story of your file that has ratings; one observation a story and criterion: the mean of its ratings; "
-        "`overall` is the sum of the criteria; `votes` say which story of a photo sequence people like best"
+        "every story of your file that has ratings; one observation a story and criterion: the mean of its "
+        "ratings; `overall` is the sum of the criteria; `votes` say which story of a sequence is liked best"
     )
     unit = "story"

@@ -26,8 +26,8 @@ class Vicr(Protocol):
 
     source = "Validated Image Caption Rating (VICR) Scale, Dataset, and Model, Section 4"
     keeps = (
-        "every pair of the file (249 in the public sample); each single rating is one observation; references are the "
-        "photo's COCO captions where known, without the candidate"
+        "every pair of the file (249 in the public sample); each single rating is one observation; "
+        "references are the photo's COCO captions where known, without the candidate"
     )
     observations = "each"
     high = 5

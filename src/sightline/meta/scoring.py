@@ -1,0 +1,56 @@
+"""Scores of a study's items, through the same pipeline as every other score."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sightline.items import Evidence, Failure, Item
+from sightline.pipeline.journal import Journal
+from sightline.pipeline.plan import Plan
+from sightline.pipeline.result import Result
+from sightline.pipeline.run import Progress, Run
+from sightline.pipeline.settings import Settings
+
+
+def _silent(stage: str, done: int) -> None:
+    """Tells nobody."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Scores by metric and item, the evidence behind them, and what could not be scored."""
+
+    scores: dict[str, dict[str, float]]
+    evidence: dict[str, dict[str, Evidence]]
+    signatures: dict[str, str]
+    failures: list[Failure]
+
+
+def reads_pictures(metrics: Sequence[str]) -> bool:
+    """Whether any of the metrics opens picture files."""
+    return Plan.of(metrics).reads_pictures
+
+
+def score_items(
+    items: Sequence[Item],
+    metrics: Sequence[str],
+    settings: Settings | None = None,
+    *,
+    engine: str = "local",
+    progress: Progress = _silent,
+) -> Scored:
+    """Score items with metrics, every feature computed once."""
+    run = Run(metrics, settings or Settings(), engine)
+    result = Result(tuple(items))
+    journal = Journal(None, run.fingerprint)
+    try:
+        summary: dict[str, Any] = run.score(items, journal, result, progress)
+    finally:
+        journal.close()
+    scores: dict[str, dict[str, float]] = {spec: {} for spec in metrics}
+    evidence: dict[str, dict[str, Evidence]] = {spec: {} for spec in metrics}
+    for found in result.scores:
+        scores[found.metric][found.id] = found.score
+        evidence[found.metric][found.id] = found.evidence
+    signatures = {spec: row["signature"] for spec, row in summary["metrics"].items()}
+    return Scored(scores, evidence, signatures, result.failures)
