@@ -1,0 +1,208 @@
+"""Evaluation of made-up studies, significance against known numbers, and what bad input says."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+from typer.testing import CliRunner
+
+from sightline.cli.app import load_commands
+from sightline.errors import UsageError
+from sightline.items import Item
+from sightline.meta.evaluate import evaluate
+from sightline.meta.protocols import make_protocol
+from sightline.meta.raters import leave_one_out, preferences
+from sightline.meta.significance import bootstrap_p, williams
+
+
+def study(n: int = 60) -> tuple[list[Item], dict[str, dict[str, float]]]:
+    """Two criteria, three raters; `good` follows grounding, `poor` does so less."""
+    rng = np.random.default_rng(4)
+    items, good, poor = [], {}, {}
+    for number in range(n):
+        truth = float(rng.uniform(1, 5))
+        values = {
+            name: tuple(float(np.clip(round(truth + rng.normal()), 1, 5)) for _ in range(3))
+            for name in ("grounding", "coherence")
+        }
+        items.append(Item(str(number), ratings=values, extra={"group": f"g{number // 4}"}))
+        good[str(number)], poor[str(number)] = truth + rng.normal() / 3, truth + rng.normal() * 4
+    return items, {"good": good, "poor": poor}
+
+
+def test_rows_equal_scipy_on_means_and_on_single_ratings() -> None:
+    items, scores = study()
+    x = [scores["good"][item.id] for item in items]
+    means = [np.mean(item.ratings["grounding"]) for item in items]
+    row = evaluate(items, scores, samples=50).row("good", "grounding")
+    assert row.correlation.values["kendall_c"] == pytest.approx(
+        stats.kendalltau(x, means, variant="c").statistic
+    )
+    each = evaluate(items, scores, observations="each", samples=0).row("good", "grounding")
+    singles = [value for item in items for value in item.ratings["grounding"]]
+    assert each.correlation.n == 180 and each.ci["kendall_b"] is None
+    assert each.correlation.values["kendall_b"] == pytest.approx(
+        stats.kendalltau(np.repeat(x, 3), singles).statistic
+    )
+
+
+def test_overall_is_the_sum_of_the_criteria() -> None:
+    items, scores = study()
+    total = [np.mean(i.ratings["grounding"]) + np.mean(i.ratings["coherence"]) for i in items]
+    row = evaluate(items, scores, samples=0).row("good", "overall")
+    x = [scores["good"][item.id] for item in items]
+    assert row.correlation.values["pearson"] == pytest.approx(stats.pearsonr(x, total).statistic)
+
+
+def test_intervals_hold_the_value_and_the_better_metric_is_told() -> None:
+    items, scores = study()
+    found = evaluate(items, scores, samples=400)
+    row = found.row("good", "grounding")
+    for name, value in row.correlation.values.items():
+        low, high = row.ci[name] or (1, 0)
+        assert value is not None and low < value < high, name
+    pair = found.comparisons[0]
+    assert (pair.metric, pair.other) == ("good", "poor")
+    p, ends = pair.p["kendall_c"], pair.ci["kendall_c"]
+    assert p is not None and p < 0.05 and ends is not None and ends[0] > 0
+    assert pair.williams is not None and pair.williams.p < 0.05
+    assert evaluate(items, scores, samples=400).to_json() == found.to_json()  # the seed decides
+
+
+def test_constant_scores_are_null_with_a_reason() -> None:
+    items, scores = study()
+    found = evaluate(items, {"flat": dict.fromkeys(scores["good"], 1.0), "good": scores["good"]}, samples=20)
+    row = json.loads(json.dumps(found.to_json(), allow_nan=False))["rows"][0]
+    assert row["kendall_c"] is None and row["why"] == "all scores are equal" and row["ci"]["pearson"] is None
+    assert found.comparisons[0].difference["pearson"] is None and found.comparisons[0].williams is None
+
+
+def test_items_that_a_metric_could_not_score_are_counted() -> None:
+    items, scores = study()
+    part = {id: value for id, value in scores["good"].items() if int(id) % 2}
+    found = evaluate(items, {"good": part, "poor": scores["poor"]}, samples=20)
+    assert (found.row("good", "grounding").missing, found.comparisons[0].items) == (30, 30)
+
+
+def test_criteria_on_different_scales_are_not_summed() -> None:
+    items = [Item(str(n), ratings={"a": (n % 5 + 1.0,), "b": (10.0 * (n % 7),)}) for n in range(20)]
+    found = evaluate(items, {"m": {str(n): float(n) for n in range(20)}}, samples=0)
+    assert {row.criterion for row in found.rows} == {"a", "b"}
+    assert "different scales" in found.notes[0]
+
+
+def test_leave_one_out_by_hand() -> None:
+    found = leave_one_out([(1, 2, 4), (3, 3, 5), (2,)])
+    rest, held_out = [3, 2.5, 1.5, 4, 4, 3], [1, 2, 4, 3, 3, 5]
+    assert found is not None and found.n == 6
+    assert found.values["pearson"] == pytest.approx(stats.pearsonr(rest, held_out).statistic)
+    assert leave_one_out([(1,), (2,)]) is None
+
+
+def test_preferences_count_ties_half() -> None:
+    scores, liking = {"a": 1.0, "b": 2.0, "c": 2.0, "d": 9.0}, {"a": 1.0, "b": 2.0, "c": 3.0, "d": 0.0}
+    found = preferences(scores, liking, {"a": "x", "b": "x", "c": "x", "d": "y"})
+    assert (found.pairs, found.accuracy) == (3, pytest.approx(2.5 / 3))
+    assert preferences(scores, {}, {}).accuracy is None
+
+
+def test_williams_published_example() -> None:
+    """Steiger 1980's setting: n = 103, r12 = .50, r13 = .40, r23 = .10, with Williams' formula by hand."""
+    rng = np.random.default_rng(0)
+    base = np.linalg.qr(rng.normal(size=(103, 4)) - 0)[0]
+    base = base - base.mean(axis=0)
+    base = np.linalg.qr(base)[0][:, :3] * np.sqrt(103)
+    wanted = np.array([[1, 0.5, 0.4], [0.5, 1, 0.1], [0.4, 0.1, 1]])
+    y, one, other = (base @ np.linalg.cholesky(wanted).T).T
+    y, one, other = (v - v.mean() for v in (y, one, other))
+    np.testing.assert_allclose(np.corrcoef([y, one, other]), wanted, atol=1e-9)
+    det = 1 - 0.25 - 0.16 - 0.01 + 2 * 0.5 * 0.4 * 0.1
+    t = 0.1 * np.sqrt(102 * 1.1 / (2 * det * 102 / 100 + 0.45**2 * 0.9**3))
+    found = williams(one, other, y)
+    assert found is not None and found.t == pytest.approx(t, abs=1e-6)
+    assert found.p == pytest.approx(2 * stats.t.sf(t, 100), abs=1e-6)
+
+
+def test_bootstrap_p_is_never_zero() -> None:
+    assert bootstrap_p(np.ones(999)) == pytest.approx(0.002)
+    assert bootstrap_p(np.array([-1.0, 1.0] * 100)) == 1.0
+    assert bootstrap_p(np.full(9, np.nan)) is None
+
+
+def write(path: Path, rows: list[dict]) -> Path:  # type: ignore[type-arg]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+ROWS = [
+    {"id": str(n), "text": "a dog runs" if n % 3 else "two cats", "references": ["a dog runs", f"dog {n}"],
+     "ratings": {"match": [n % 4 + 1, n % 3 + 1]}}
+    for n in range(24)
+]  # fmt: skip
+
+
+def meta(*arguments: str | Path) -> tuple[int, str]:
+    try:
+        found = CliRunner().invoke(load_commands(), ["meta", *map(str, arguments)], catch_exceptions=False)
+    except UsageError as fault:
+        return 2, str(fault)
+    return found.exit_code, found.output
+
+
+def test_command_leaves_the_contract_files(tmp_path: Path) -> None:
+    file = write(tmp_path / "items.jsonl", ROWS)
+    code, _ = meta(file, "-m", "bleu-1", "-m", "rouge-l", "-o", tmp_path / "out", "--samples", "30")
+    assert code == 0
+    found = json.loads((tmp_path / "out" / "meta.json").read_text())
+    row = found["rows"][0]
+    assert {"metric", "criterion", "n", "kendall_b", "kendall_c", "spearman", "pearson", "ci"} <= row.keys()
+    assert (row["metric"], row["criterion"], row["n"], len(row["ci"]["kendall_c"])) == (
+        "bleu-1",
+        "match",
+        24,
+        2,
+    )
+    assert row["signature"].startswith("bleu-1|tokens:ptb")
+    text = (tmp_path / "out" / "meta.md").read_text()
+    assert "Kendall τ_c" in text and "| bleu-1 |" in text
+    assert "Kendall τ_c" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_failed_items_give_status_3(tmp_path: Path) -> None:
+    file = write(tmp_path / "items.jsonl", [*ROWS, {"id": "x", "text": "a", "ratings": {"match": [1]}}])
+    code, text = meta(file, "-m", "bleu-1", "-o", tmp_path / "out", "--samples", "0")
+    assert code == 3 and "failures.jsonl" in text
+    assert "there are no references" in (tmp_path / "out" / "failures.jsonl").read_text()
+
+
+@pytest.mark.parametrize(
+    ("change", "protocol", "message"),
+    [
+        ({"ratings": {"match": [9]}}, "likert:scale=1-5", "rating 9 is outside the scale from 1 to 5"),
+        ({"ratings": {"match": [0]}}, "vist-rovist", "outside the scale"),
+        ({}, "likert:scale=5", "not of the form 1-5"),
+        ({}, "flickr8k-expert", "is no folder"),
+        ({}, "liker", "did you mean 'likert'?"),
+    ],
+)
+def test_bad_input(tmp_path: Path, change: dict, protocol: str, message: str) -> None:  # type: ignore[type-arg]
+    file = write(tmp_path / "items.jsonl", [ROWS[0] | change, *ROWS[1:]])
+    code, text = meta(file, "-m", "bleu-1", "-o", tmp_path / "out", "--protocol", protocol)
+    assert code == 2 and message in text
+
+
+def test_no_ratings_and_no_file(tmp_path: Path) -> None:
+    file = write(tmp_path / "items.jsonl", [{"id": "1", "text": "a", "references": ["a"]}])
+    assert "no item has ratings" in meta(file, "-m", "bleu-1", "-o", tmp_path / "out")[1]
+    assert "give a FILE" in meta("-m", "bleu-1", "-o", tmp_path / "out")[1]
+
+
+def test_a_broken_protocol_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "flickr8k_expert.tsv").write_text("a.jpg\tb.jpg#2\t1\t2\n")
+    with pytest.raises(UsageError, match="line 1: 4 columns instead of 5"):
+        make_protocol("flickr8k-expert").items(tmp_path)
+    (tmp_path / "flickr8k_expert.tsv").write_text("a.jpg\tb.jpg#2\t1\t2\t7\n")
+    with pytest.raises(UsageError, match="line 1: rating 7 is outside the scale from 1 to 4"):
+        make_protocol("flickr8k-expert").items(tmp_path)
