@@ -1,0 +1,40 @@
+"""On the embedded models, scores tell good texts from mediocre and wrong ones, for every set of pictures."""
+
+from pathlib import Path
+
+import pytest
+
+import sightline
+from sightline import demo
+
+LEXICON = Path(sightline.__file__).parent / "models" / "concreteness" / "lexicon.npz"
+GROUNDED = ["clipscore", "groovist:weights=none", *(["groovist"] if LEXICON.is_file() else [])]
+
+
+@pytest.fixture(scope="module")
+def result() -> sightline.Result:
+    return sightline.score(demo.STORIES, GROUNDED, cache=None)
+
+
+@pytest.mark.parametrize("metric", GROUNDED)
+def test_good_is_above_mediocre_and_mediocre_above_wrong(result: sightline.Result, metric: str) -> None:
+    assert not result.failures
+    rows = demo.by_version(result.scores)
+    for pictures in dict.fromkeys(name for name, _ in rows):
+        good, mediocre, wrong = (rows[pictures, version][metric] for version in ("good", "mediocre", "wrong"))
+        assert good > mediocre > wrong, f"{metric} of {pictures}: {good:.3f} {mediocre:.3f} {wrong:.3f}"
+    means = demo.mean_by_version(result.scores)
+    assert means["good"][metric] - means["mediocre"][metric] > 0.1
+    assert means["mediocre"][metric] - means["wrong"][metric] > 0.1
+
+
+def test_a_story_in_the_wrong_order_has_all_it_says_but_not_where_it_says_it(
+    result: sightline.Result,
+) -> None:
+    rows = demo.by_version(result.scores)
+    shuffled = [name for name, version in rows if version == "shuffled"]
+    assert shuffled
+    for name in shuffled:
+        good, other = rows[name, "good"], rows[name, "shuffled"]
+        assert other["groovist:weights=none"] == pytest.approx(good["groovist:weights=none"], abs=1e-6)
+        assert other["clipscore"] < good["clipscore"] - 0.1
