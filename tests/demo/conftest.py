@@ -19,6 +19,7 @@ class NoiseEncoder:
     """Every text and image gets a direction of its own, always the same."""
 
     signature = "noise"
+    prompt = ""
     dimensions = 16
     thetas: Mapping[str, float] = {"phrases": 0.6, "nouns": 0.6}
 
