@@ -48,12 +48,9 @@ class Concreteness:
     @classmethod
     def from_file(cls, path: Path) -> "Concreteness":
         """Ratings from `word;rating` lines (also comma or tab); a first line without one is a heading."""
-        try:
-            text = path.read_bytes().decode("utf-8-sig")
-        except (OSError, UnicodeDecodeError) as fault:
-            raise UsageError(f"{path}: the concreteness ratings cannot be read ({fault})") from None
-        digest = hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
-        return cls(RatedWords(_ratings(text, path)), f"file:{path.name}-{digest}")
+        ratings = ratings_from(path)
+        digest = hashlib.blake2b(repr(sorted(ratings.items())).encode(), digest_size=4).hexdigest()
+        return cls(RatedWords(ratings), f"file:{path.name}-{digest}")
 
     @classmethod
     @lru_cache(maxsize=1)
@@ -75,7 +72,12 @@ class Concreteness:
         return sum(rated) / len(rated) if rated else UNRATED
 
 
-def _ratings(text: str, path: Path) -> dict[str, float]:
+def ratings_from(path: Path) -> dict[str, float]:
+    """Words and their ratings from a file, each line checked."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise UsageError(f"{path}: the concreteness ratings cannot be read ({fault})") from None
     ratings: dict[str, float] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():

@@ -57,19 +57,22 @@ class SpacyLanguage:
     def parse(self, sentences: Sequence[str]) -> list[Parsed]:
         pieces = [list(_pieces(sentence)) for sentence in sentences]
         docs = self._nlp.pipe((text for parts in pieces for _, text in parts), batch_size=BATCH)
-        return [self._join([(offset, next(docs)) for offset, _ in parts]) for parts in pieces]
+        return [
+            self._join(sentence, [(offset, next(docs)) for offset, _ in parts])
+            for sentence, parts in zip(sentences, pieces, strict=True)
+        ]
 
-    def _join(self, docs: Sequence[tuple[int, Doc]]) -> Parsed:
+    def _join(self, sentence: str, docs: Sequence[tuple[int, Doc]]) -> Parsed:
         words: list[Word] = []
         phrases: list[Phrase] = []
         for offset, doc in docs:
             found = [_word(token, offset) for token in doc]
-            words.extend(word for word, token in zip(found, doc, strict=True) if not token.is_space)
+            words.extend(word for word in found if not word.text.isspace())
             for start, end in self._chunks(doc):
-                inside = tuple(found[i] for i in range(start, end) if not doc[i].is_space)
+                inside = tuple(word for word in found[start:end] if not word.text.isspace())
                 if inside:
                     first, last = inside[0].start, inside[-1].end
-                    phrases.append(Phrase(doc.text[first - offset : last - offset], first, last, inside))
+                    phrases.append(Phrase(sentence[first:last], first, last, inside))
         notes = (f"a sentence was parsed in {len(docs)} pieces, as it is very long",) if len(docs) > 1 else ()
         return Parsed(tuple(words), tuple(phrases), notes)
 
@@ -83,9 +86,11 @@ def _pieces(sentence: str) -> Iterator[tuple[int, str]]:
     """A sentence, or the pieces of a very long one, each with its first character."""
     start = 0
     while len(sentence) - start > LONGEST:
-        blank = max(m.start() for m in re.finditer(r"\s|$", sentence[start : start + LONGEST]))
-        yield start, sentence[start : start + max(blank, 1)]
-        start += max(blank, 1)
+        piece = sentence[start : start + LONGEST]
+        last = re.search(r"\s\S*$", piece)
+        end = start + (last.start() if last and last.start() else LONGEST)
+        yield start, sentence[start:end]
+        start = end
     yield start, sentence[start:]
 
 
