@@ -18,8 +18,8 @@ function panel(title, body, hint) {
 // Figure 4 of GROOViST: similarity, after penalty, weight, contribution.
 function phraseTable(phrases, evidence, metric, link) {
   const most = Math.max(...phrases.map((phrase) => Math.abs(phrase.contribution)), 1e-9);
-  const columns = [['phrase', 'phrase', 'text'], ['similarity', 'similarity'], ['after penalty', 'penalized'],
-    [metric.weights === 'none' ? 'weight' : metric.weights, 'weight'], ['contribution', 'contribution']];
+  const columns = [['phrase', 'phrase', 'text'], ['similar\u00adity', 'similarity'], ['after penalty', 'penalized'],
+    [metric.weights === 'none' ? 'weight' : metric.weights.replace('concreteness', 'concrete\u00adness'), 'weight'], ['contri\u00adbution', 'contribution']];
   const body = el('tbody');
   const fill = (rows) => body.replaceChildren(...rows.map((phrase) => el('tr', { 'data-phrase': phrase.key, class: phrase.contribution < 0 ? 'minus' : 'plus' },
     el('th', { scope: 'row' }, link(phrase)),
@@ -27,7 +27,7 @@ function phraseTable(phrases, evidence, metric, link) {
     el('td', { class: 'number' }, number(phrase.penalized)),
     el('td', { class: 'number' }, number(phrase.weight)),
     el('td', { class: 'number contribution' },
-      el('span', { class: 'bar', 'aria-hidden': 'true', style: { width: `${42 * Math.abs(phrase.contribution) / most}%` } }),
+      el('span', { class: 'bar', 'aria-hidden': 'true', style: { width: `${36 * Math.abs(phrase.contribution) / most}%` } }),
       signed(phrase.contribution)))));
   let by = null;
   let down = true;
