@@ -42,6 +42,9 @@ def psych(
     threshold: Annotated[
         float, typer.Option(help="Keep workers with alpha_w / alpha_gold above this.")
     ] = Settings.threshold,
+    facets: Annotated[
+        bool, typer.Option("--facets", help="Model each rater's severity and consistency.")
+    ] = False,
     unused: Annotated[
         str, typer.Option(help="Levels nobody used: error, or collapse them.")
     ] = Settings.unused,
@@ -73,6 +76,7 @@ def psych(
         gold=tuple(gold or ()),
         threshold=threshold,
         samples=samples,
+        facets=facets,
         expert=known,
         images=images,
     )

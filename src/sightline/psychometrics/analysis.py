@@ -22,6 +22,7 @@ from sightline.psychometrics.agreement import (
 )
 from sightline.psychometrics.alpha import SCALES, Interval, Scale, bootstrap_alpha
 from sightline.psychometrics.competency import Competency, Factorial, competency, competency_scores, factorial
+from sightline.psychometrics.facets import Facets, fit_facets
 from sightline.psychometrics.fit import Coefficient, Fit, fit
 from sightline.psychometrics.fit_statistics import MeanSquares, mean_squares
 from sightline.psychometrics.persons import (
@@ -53,6 +54,8 @@ class Settings:
     gold: tuple[str, ...] = ()
     threshold: float = THRESHOLD
     samples: int = 1000
+    facets: bool = False
+    """Whether to model each rater's severity and consistency."""
     expert: Mapping[str, float] | None = None
     """Expert ratings of items: people are then scored 2, 1 or 0 for exact, adjacent or no agreement."""
     images: Mapping[str, str] = field(default_factory=dict)
@@ -99,6 +102,7 @@ class Analysis:
     competency: Competency | None
     design: Factorial | None
     workers: Selection | None
+    facets: Facets | None = None
 
     @cached_property
     def two_step(self) -> list[Coefficient]:
@@ -153,6 +157,8 @@ def analyse(ratings: Ratings, settings: Settings) -> Analysis:
         at = [(f"{p.covariate} = {p.value:g}", p.mean) for p in analysis.predictions]
         at = at or [("mean ability", found.spread[0].estimate)]
         analysis = replace(analysis, competency=competency(found, people.wle.ability, at))
+    if settings.facets:
+        analysis = replace(analysis, facets=fit_facets(ratings.values, ratings.persons, errors=True))
     if settings.gold:
         chosen = select_workers(
             ratings.values, ratings.persons, settings.gold, threshold=settings.threshold, scale=settings.scale

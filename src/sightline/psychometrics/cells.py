@@ -6,12 +6,10 @@ distinct cells.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sightline.psychometrics.responses import Floats, Ints, Responses
+from sightline.psychometrics.responses import Floats, Ints, Responses, distinct_rows
 
 CHUNK = 4096
 
@@ -55,16 +53,3 @@ def group(responses: Responses) -> Cells:
         count.astype(float),
         of_person,
     )
-
-
-def distinct_rows(table: NDArray[np.bool_] | Floats) -> Ints:
-    """A number for each row, equal where rows are equal."""
-    columns: NDArray[Any] = table
-    if table.dtype == np.bool_:
-        packed = np.packbits(table.astype(np.bool_), axis=1)
-        columns = np.ascontiguousarray(np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))).view(np.uint64)
-    code = np.zeros(len(table), np.int64)
-    for column in columns.T:
-        _, part = np.unique(column, return_inverse=True)
-        _, code = np.unique(code * (part.max() + 1) + part, return_inverse=True)
-    return code

@@ -52,6 +52,8 @@ class Likelihood:
         self.counts = level_counts(responses.levels, int(design.steps.max()))
         self.given = self.counts[design.item, design.level]
         self.free = design.weights.shape[1]
+        self.items_move = True
+        """Whether derivatives by item parameters are wanted: they are the larger part of the work."""
 
     def grid(self, eta: Floats, point: Floats) -> Floats:
         """The abilities to integrate over."""
@@ -83,6 +85,7 @@ class _Sums:
 
     def __init__(self, likelihood: Likelihood, p: Floats) -> None:
         self.design, self.cells, self.given = likelihood.design, likelihood.cells, likelihood.given
+        self.items_move = likelihood.items_move
         self.p = p  # category parameter x q
         categories, size = len(p), likelihood.population.size
         self.value = 0.0
@@ -97,27 +100,24 @@ class _Sums:
         count = self.cells.count[cells]
         self.value += float(count @ log_integral)
         people = h * count[:, None]
-        mask = self._add_items(cells, people)
-        expected = (h @ self.p.T) * mask
-        self.spread -= (expected * count[:, None]).T @ expected
         means = np.stack([(h * score).sum(axis=1) for score in prior.score])
         for k, score in enumerate(prior.score):
-            together = ((people * score) @ self.p.T) * mask
-            self.cross[:, k] += together.sum(axis=0) - expected.T @ (count * means[k])
             for j in range(k + 1):
                 both = float((people * score * prior.score[j]).sum()) - float((means[k] * means[j]) @ count)
                 self.within[k, j] += both
                 self.within[j, k] = self.within[k, j]
         self.gradient += means @ count
+        if self.items_move:
+            self._add_items(cells, h, people, prior, means)
         size = len(self.complete)
         self.complete += np.array(
             [[(people * prior.curvature[k, j]).sum() for j in range(size)] for k in range(size)]
         )
 
-    def _add_items(self, cells: slice, people: Floats) -> Floats:
-        """Add to the items' expected counts; returns which category parameters each cell bears on."""
+    def _add_items(self, cells: slice, h: Floats, people: Floats, prior: Prior, means: Floats) -> None:
+        """Add to the items' expected counts and to the covariances that their scores take part in."""
         masks, which, start = self.cells.masks_in(cells)
-        item = self.design.item
+        item, count = self.design.item, self.cells.count[cells]
         per_mask = np.add.reduceat(people, start, axis=0)  # cells are ordered by mask
         self.weight += masks.T @ per_mask
         if len(masks) == 1:
@@ -127,7 +127,12 @@ class _Sums:
             for q in range(people.shape[1]):
                 both = masks.T @ (masks * per_mask[:, q, None])
                 self.spread += both[np.ix_(item, item)] * np.outer(self.p[:, q], self.p[:, q])
-        return masks[:, item][which]
+        mask = masks[:, item][which]
+        expected = (h @ self.p.T) * mask
+        self.spread -= (expected * count[:, None]).T @ expected
+        for k, score in enumerate(prior.score):
+            together = ((people * score) @ self.p.T) * mask
+            self.cross[:, k] += together.sum(axis=0) - expected.T @ (count * means[k])
 
     def curve(self, given: float) -> Curve:
         design, p = self.design, self.p
@@ -162,6 +167,7 @@ def fit_marginal(
     """Fit item and population parameters together, or with `fixed_items` the population around given
     items."""
     likelihood = Likelihood(design, responses, cells, population)
+    likelihood.items_move = not fixed_items
     items = starting_values(design, likelihood.counts) if start is None else start
     whole = np.r_[items, population.start()]
     moving = np.ones(len(whole), bool)
@@ -222,6 +228,13 @@ def fit_smooth(design: Design, responses: Responses, cells: Cells, normal: Margi
         design.weights @ normal.free, normal.point
     )
     shape = Smooth(float(normal.point[0]), float(np.exp(normal.point[1])), float(theta[1] - theta[0]))
+    worth = 2 * np.log(len(cells.of_person))  # two more parameters
+
+    def gain(found: Marginal) -> float:
+        return 2 * (found.log_likelihood - normal.log_likelihood)
+
+    # a quick look with the items held fast spares the long one where nothing speaks against normal abilities
+    if gain(fit_marginal(design, responses, cells, shape, start=normal.free, fixed_items=True)) < worth / 4:
+        return None
     smooth = fit_marginal(design, responses, cells, shape, start=normal.free)
-    gain = 2 * (smooth.log_likelihood - normal.log_likelihood)
-    return smooth if smooth.converged and gain > 2 * np.log(len(cells.of_person)) else None
+    return smooth if smooth.converged and gain(smooth) > worth else None

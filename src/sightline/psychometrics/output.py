@@ -14,9 +14,9 @@ import pyarrow.csv as pacsv
 from sightline.errors import UsageError
 from sightline.psychometrics.analysis import Analysis
 from sightline.psychometrics.fit import Coefficient
+from sightline.psychometrics.plots import curves_plot, wright_plot
 from sightline.psychometrics.population import Smooth
 from sightline.psychometrics.responses import Floats
-from sightline.psychometrics.wright import characteristic_curves, save, wright_map
 
 
 def write_analysis(analysis: Analysis, folder: Path, title: str) -> dict[str, Any]:
@@ -30,20 +30,19 @@ def write_analysis(analysis: Analysis, folder: Path, title: str) -> dict[str, An
     summary = summarise(analysis)
     _write_csv(folder / "items.csv", item_table(analysis))
     _write_csv(folder / "persons.csv", person_table(analysis))
-    if analysis.agreement and analysis.agreement.raters:
+    if analysis.facets or (analysis.agreement and analysis.agreement.raters):
         _write_csv(folder / "raters.csv", rater_table(analysis))
     if analysis.workers:
         rows = [asdict(worker) for worker in analysis.workers.workers]
         _write_csv(
             folder / "workers.csv", {key: [row[key] for row in rows] for key in rows[0]} if rows else {}
         )
-    figure = wright_map(analysis.fit, analysis.persons.wle.ability, analysis.predictions)
-    curves = characteristic_curves(analysis.fit)
-    for suffix in ("svg", "png"):
-        save(figure, folder / f"wright.{suffix}")
-        save(curves, folder / f"curves.{suffix}")
+    plots = {"wright": wright_plot(analysis), "curves": curves_plot(analysis)}
+    for name, plot in plots.items():
+        (folder / f"{name}.svg").write_bytes(plot.light)
+        (folder / f"{name}.png").write_bytes(plot.png)
     _put(folder / "fit.json", json.dumps(_plain(summary), indent=2, ensure_ascii=False) + "\n")
-    _put(folder / "report.html", report(analysis, summary, title))
+    _put(folder / "report.html", report(analysis, summary, title, plots))
     return summary
 
 
@@ -108,11 +107,16 @@ def person_table(analysis: Analysis) -> dict[str, Any]:
 
 
 def rater_table(analysis: Analysis) -> dict[str, Any]:
-    """A row a rater: agreement with the others."""
-    assert analysis.agreement is not None
-    views = [asdict(view) for view in analysis.agreement.raters]
+    """A row a rater: agreement with the others, and severity and consistency where they were modelled."""
     columns: dict[str, Any] = {"rater": analysis.ratings.persons}
-    return columns | {name: [view[name] for view in views] for name in views[0]}
+    if analysis.agreement and analysis.agreement.raters:
+        views = [asdict(view) for view in analysis.agreement.raters]
+        columns |= {name: [view[name] for view in views] for name in views[0]}
+    if analysis.facets:
+        for name in ("severity", "severity_se", "consistency", "log_consistency_se"):
+            columns[name] = getattr(analysis.facets, name)
+        columns["consistent"] = analysis.facets.keep
+    return columns
 
 
 def summarise(analysis: Analysis) -> dict[str, Any]:
@@ -164,6 +168,18 @@ def summarise(analysis: Analysis) -> dict[str, Any]:
             "threshold": analysis.workers.threshold,
             "gold": list(analysis.settings.gold),
             "kept": [worker.name for worker in analysis.workers.workers if worker.keep],
+        }
+    if analysis.facets:
+        summary["facets"] = {
+            "log_likelihood": analysis.facets.log_likelihood,
+            "converged": analysis.facets.converged,
+            "quality_sd": analysis.facets.sigma,
+            "thresholds": [float(step) for step in analysis.facets.thresholds],
+            "inconsistent": [
+                name
+                for name, keep in zip(analysis.facets.raters, analysis.facets.keep, strict=True)
+                if not keep
+            ],
         }
     summary["left_out"] = found.responses.left_out
     summary["notes"] = list(found.responses.notes)

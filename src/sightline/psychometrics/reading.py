@@ -201,7 +201,9 @@ def _numbers(path: Path, table: pa.Table, name: str, rows: Ints | None = None) -
     if pa.types.is_null(column.type):
         return np.full(table.num_rows, np.nan)
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-        return np.asarray(pc.cast(column, pa.float64()).to_numpy(), np.float64)
+        found = np.array(pc.cast(column, pa.float64()).to_numpy(), np.float64)
+        if not np.isinf(found).any():
+            return found
     found = np.full(table.num_rows, np.nan)
     for n, cell in enumerate(column.to_pylist()):
         text = "" if cell is None else str(cell).strip()

@@ -1,12 +1,18 @@
 """The analysis as a page for someone who is not a psychometrician: every number with what it means."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from sightline.psychometrics.analysis import Analysis
-from sightline.psychometrics.report_agreement import agreement_section, raters_section, workers_section
+from sightline.psychometrics.plots import Plot
+from sightline.psychometrics.report_agreement import (
+    agreement_section,
+    facets_section,
+    raters_section,
+    workers_section,
+)
 from sightline.psychometrics.report_parts import MOST_ROWS, bullets, card, cut_note, picture
 from sightline.psychometrics.verdicts import (
     competency_verdicts,
@@ -14,23 +20,21 @@ from sightline.psychometrics.verdicts import (
     in_short,
     reliability_verdict,
 )
-from sightline.psychometrics.wright import Palette, characteristic_curves, wright_map
 from sightline.report import charts
 from sightline.report.page import Markup, Section, definitions, render, table
 
 STYLE = """
 .plot { overflow-x: auto; }
 .plot img { display: block; max-width: none; width: var(--wide); min-width: 100%; }
-.plot.small img { width: 100%; min-width: 0; max-width: 62rem; }
+.plot.small img { width: 100%; min-width: 40rem; max-width: 62rem; }
 .verdicts { margin: 0; padding-left: 1.2rem; display: grid; gap: 0.45rem; max-width: 72ch; }
 .say { max-width: 72ch; margin: 0.6rem 0; } .card + .card, .card + .say, .say + .card { margin-top: 0.9rem; }
 """
 
 
-def report(analysis: Analysis, summary: dict[str, Any], title: str) -> str:
+def report(analysis: Analysis, summary: dict[str, Any], title: str, plots: Mapping[str, Plot]) -> str:
     """The whole page."""
     makers = (
-        _wright,
         _items,
         _people,
         _regression,
@@ -38,11 +42,16 @@ def report(analysis: Analysis, summary: dict[str, Any], title: str) -> str:
         agreement_section,
         raters_section,
         workers_section,
-        _curves,
-        _model,
+        facets_section,
     )
-    sections = [Section("In short", bullets(in_short(analysis)))]
-    sections += [section for make in makers if (section := make(analysis, summary)) is not None]
+    made = [section for make in makers if (section := make(analysis, summary)) is not None]
+    sections = [
+        Section("In short", bullets(in_short(analysis))),
+        _wright(analysis, plots["wright"]),
+        *made,
+        _curves(plots["curves"]),
+        _model(analysis, summary),
+    ]
     facts = [
         f"{summary['persons']:,} people",
         f"{summary['items']:,} items",
@@ -53,10 +62,7 @@ def report(analysis: Analysis, summary: dict[str, Any], title: str) -> str:
     return render(title, sections, lead=lead, facts=facts, style=STYLE)
 
 
-def _wright(analysis: Analysis, summary: dict[str, Any]) -> Section:
-    def draw(palette: Palette) -> Figure:
-        return wright_map(analysis.fit, analysis.persons.wle.ability, analysis.predictions, palette)
-
+def _wright(analysis: Analysis, plot: Plot) -> Section:
     told = "Wright map: people on the left, the items' thresholds on the right, on one axis"
     intro = (
         "People and items on one scale. A person level with a dot is as likely as not to reach that level "
@@ -65,7 +71,7 @@ def _wright(analysis: Analysis, summary: dict[str, Any]) -> Section:
         "median person."
     )
     return Section(
-        "Wright map", picture(draw, told, wide=len(analysis.fit.design.steps) > 40), intro, wide=True
+        "Wright map", picture(plot, told, wide=len(analysis.fit.design.steps) > 40), intro, wide=True
     )
 
 
@@ -216,13 +222,10 @@ def _competency(analysis: Analysis, summary: dict[str, Any]) -> Section | None:
     )
 
 
-def _curves(analysis: Analysis, summary: dict[str, Any]) -> Section:
-    def draw(palette: Palette) -> Figure:
-        return characteristic_curves(analysis.fit, palette)
-
+def _curves(plot: Plot) -> Section:
     return Section(
         "Characteristic curves",
-        picture(draw, "Probability of each level along the ability, for each item", wide=False),
+        picture(plot, "Probability of each level along the ability, for each item", wide=False),
         "How likely each level is along the ability. A level that is nowhere the likeliest is hardly used "
         "as a step of its own: its neighbours could be merged.",
     )

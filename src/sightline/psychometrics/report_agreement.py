@@ -88,3 +88,29 @@ def workers_section(analysis: Analysis, summary: dict[str, Any]) -> Section | No
         f"The gold annotators' own alpha is {chosen.alpha_gold:.3f}. A worker is kept if alpha with the "
         f"worker among them is more than {chosen.threshold:g} of that.",
     )
+
+
+def facets_section(analysis: Analysis, summary: dict[str, Any]) -> Section | None:
+    """Severity and consistency of each rater."""
+    known = analysis.facets
+    if known is None:
+        return None
+    rows = [
+        [
+            known.raters[n],
+            float(known.severity[n]),
+            float(known.severity_se[n]),
+            float(known.consistency[n]),
+            "consistent" if known.keep[n] else "inconsistent",
+        ]
+        for n in np.argsort(known.consistency)[:MOST_ROWS]
+    ]
+    return Section(
+        "Severity and consistency",
+        card(table(["rater", "severity", "± se", "consistency", "reading"], rows, digits=2))
+        + cut_note(len(known.raters), "raters.csv"),
+        "From a many-facet model that tells raters' ways from the items' quality; the least consistent come "
+        "first. A severe rater (above 0) gives lower levels than others would, which can be corrected for. "
+        "Consistency is how much a rater's levels follow the items' quality; below 0.4 of the median rater's "
+        "they are mostly noise, which cannot.",
+    )

@@ -1,33 +1,26 @@
 """Pieces of markup that the report's sections share."""
 
 import base64
-import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from matplotlib.figure import Figure
-
-from sightline.psychometrics.wright import DARK, LIGHT, Palette, save_svg
+from sightline.psychometrics.plots import Plot
 from sightline.report.page import Markup
 
 MOST_ROWS = 300
 """Rows of a table that the page shows; the files hold all."""
 
 
-def picture(draw: Callable[[Palette], Figure], told: str, *, wide: bool) -> Markup:
+def picture(plot: Plot, told: str, *, wide: bool) -> Markup:
     """A plot in the page's light and dark colours."""
-    sources, width = {}, 0.0
-    for name, palette in (("light", LIGHT), ("dark", DARK)):
-        figure = draw(palette)
-        buffer = io.BytesIO()
-        save_svg(figure, buffer)
-        width = figure.get_size_inches()[0] * 80
-        sources[name] = "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()
+    dark, light = (
+        "data:image/svg+xml;base64," + base64.b64encode(svg).decode() for svg in (plot.dark, plot.light)
+    )
     return Markup(
         '<div class="card plot{}" tabindex="0" role="group" aria-label="{}"><picture>'
         '<source media="(prefers-color-scheme: dark)" srcset="{}">'
         '<img src="{}" alt="{}" style="--wide: {:.0f}px">'
         "</picture></div>"
-    ).format("" if wide else " small", told, sources["dark"], sources["light"], told, width)
+    ).format("" if wide else " small", told, dark, light, told, plot.width)
 
 
 def card(body: Markup) -> Markup:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +70,7 @@ def from_values(
     labels, columns, gaps, left_out = [], [], [], {}
     for i, name in enumerate(items):
         column = values[:, i]
-        used = np.unique(column[~np.isnan(column)]).astype(np.int64)
+        used = _used(column[~np.isnan(column)])
         if len(used) < 2:
             left_out[name] = "nobody answered it" if not len(used) else f"everybody gave it {used[0]}"
             continue
@@ -125,8 +126,15 @@ def _lowest(values: Floats, persons: Sequence[str], items: Sequence[str]) -> int
 
 
 def _shared(values: Floats) -> tuple[int, ...]:
-    used = np.unique(values[~np.isnan(values)]).astype(np.int64)
-    return tuple(int(v) for v in used)
+    return tuple(int(v) for v in _used(values[~np.isnan(values)]))
+
+
+def _used(values: Floats) -> Ints:
+    """The distinct whole numbers; counted rather than sorted where they lie close together."""
+    if not len(values) or np.ptp(values) > 1000:
+        return np.unique(values).astype(np.int64)
+    low = int(values.min())
+    return np.flatnonzero(np.bincount((values - low).astype(np.int64))) + low
 
 
 def linked(responses: Responses) -> Responses:
@@ -154,16 +162,29 @@ def linked(responses: Responses) -> Responses:
     return responses
 
 
+def distinct_rows(table: NDArray[np.bool_] | Floats) -> Ints:
+    """A number for each row, equal where rows are equal."""
+    columns: NDArray[Any] = table
+    if table.dtype == np.bool_:
+        packed = np.packbits(table.astype(np.bool_), axis=1)
+        columns = np.ascontiguousarray(np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))).view(np.uint64)
+    code = np.zeros(len(table), np.int64)
+    for column in columns.T:
+        _, part = np.unique(column, return_inverse=True)
+        _, code = np.unique(code * (part.max() + 1) + part, return_inverse=True)
+    return code
+
+
 def components(answered: NDArray[np.bool_]) -> list[tuple[Ints, Ints]]:
     """The pieces of the person-item graph, largest first, each as its persons and items."""
     items = answered.shape[1]
-    patterns, which = np.unique(np.packbits(answered, axis=1), axis=0, return_inverse=True)
-    first = np.unpackbits(patterns, axis=1, count=items).astype(bool)
+    which = distinct_rows(answered)
+    first = answered[np.unique(which, return_index=True)[1]]
     rows, columns = np.nonzero(first)
     size = len(first) + items
     graph = coo_array((np.ones(len(rows), np.int8), (rows, columns + len(first))), shape=(size, size))
     count, piece = connected_components(graph, directed=False)
-    of_person, of_item = piece[: len(first)][which.ravel()], piece[len(first) :]
+    of_person, of_item = piece[: len(first)][which], piece[len(first) :]
     found = [(np.flatnonzero(of_person == c), np.flatnonzero(of_item == c)) for c in range(count)]
     return sorted(found, key=lambda group: (-len(group[0]) - len(group[1]), *group[0][:1]))
 

@@ -4,10 +4,7 @@ curves."""
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -183,21 +180,6 @@ def characteristic_curves(fit: Fit, palette: Palette = LIGHT) -> Figure:
     figure.supxlabel("ability (logits)", fontsize=9, color=palette.muted)
     figure.supylabel("probability", fontsize=9, color=palette.muted)
     return figure
-
-
-def save(figure: Figure, path: Path) -> None:
-    """Write a figure as .svg or .png."""
-    if path.suffix == ".svg":
-        with path.open("wb") as file:
-            save_svg(figure, file)
-    else:
-        figure.savefig(path, dpi=150)
-
-
-def save_svg(figure: Figure, file: IO[bytes]) -> None:
-    """Text stays text, and the same figure gives the same bytes."""
-    with mpl.rc_context({"svg.hashsalt": "sightline", "svg.fonttype": "none"}):
-        figure.savefig(file, format="svg", metadata={"Date": None})
 
 
 def _plain(ax: Axes, palette: Palette) -> None:
