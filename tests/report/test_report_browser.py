@@ -171,6 +171,19 @@ def test_metrics_are_tabs_with_their_own_evidence(page: "Page") -> None:
     assert "Then a dragon came home." in page.locator(".pairs.chain li").last.inner_text()
 
 
+def test_controls_without_a_use_are_not_shown(page: "Page", browser: "Browser", tmp_path: Path) -> None:
+    item = Item("only", (), "One story.")
+    score = Score("only", "rovist-nr", 0.5, "rovist-nr", Evidence(("One story.",)))
+    row = {"mean": 0.5, "n": 1, "failed": 0, "signature": "rovist-nr"}
+    path = tmp_path / "one.html"
+    write_report(path, [item], [score], [], title="One", summary={"items": 1, "metrics": {"rovist-nr": row}})
+    page.goto(path.as_uri())
+    expect(page.locator("#story h3")).to_have_text("only")
+    assert not page.locator("#failed-field").is_visible() and not page.locator("#system-field").is_visible()
+    assert page.locator("#more").is_hidden()
+    page.go_back()
+
+
 def test_search_filters_order_and_history(page: "Page") -> None:
     assert len(ids(page)) < 150  # rows are made as they are needed
     page.fill("[name=search]", "story 14")
