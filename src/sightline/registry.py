@@ -21,7 +21,13 @@ from sightline.errors import UsageError, unknown
 
 T = TypeVar("T")
 GROUP = "sightline"
-BUILT_IN = ("sightline.metrics", "sightline.encoders", "sightline.io", "sightline.vision", "sightline.meta.protocols")
+BUILT_IN = (
+    "sightline.metrics",
+    "sightline.encoders",
+    "sightline.io",
+    "sightline.vision",
+    "sightline.meta.protocols",
+)
 
 
 @cache
@@ -96,7 +102,11 @@ def build(cls: type[T], name: str, options: dict[str, str]) -> T:
     values: dict[str, Any] = {}
     for key, text in options.items():
         if key not in fields:
-            raise unknown(f"option of {name}", key, fields) if fields else UsageError(f"{name} takes no options")
+            raise (
+                unknown(f"option of {name}", key, fields)
+                if fields
+                else UsageError(f"{name} takes no options")
+            )
         values[key] = _convert(text, hints[key], f"{name}:{key}")
     return cls(**values)
 

@@ -5,7 +5,15 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table
 
 from sightline.cli.app import errors
@@ -15,7 +23,13 @@ from sightline.pipeline.run import Progress as RunProgress
 @contextmanager
 def run_progress() -> Iterator[RunProgress]:
     """A bar for each stage of a run, on stderr."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=errors, transient=True) as bars:
         tasks: dict[str, TaskID] = {}
 

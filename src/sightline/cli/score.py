@@ -11,13 +11,17 @@ from sightline.pipeline.files import score_file
 from sightline.pipeline.run import Run
 from sightline.pipeline.settings import Settings
 
-MetricOption = Annotated[list[str], typer.Option("--metric", "-m", help="NAME or NAME:key=value,…; may be repeated.")]
+MetricOption = Annotated[
+    list[str], typer.Option("--metric", "-m", help="NAME or NAME:key=value,…; may be repeated.")
+]
 OutOption = Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")]
 
 
 @app.command()
 def score(
-    file: Annotated[Path, typer.Argument(help="Stories or captions: JSON Lines, Parquet, CSV or a published format.")],
+    file: Annotated[
+        Path, typer.Argument(help="Stories or captions: JSON Lines, Parquet, CSV or a published format.")
+    ],
     metric: MetricOption,
     out: OutOption,
     format: Annotated[str | None, typer.Option(help="The file's format, where it cannot be guessed.")] = None,
@@ -27,14 +31,24 @@ def score(
         str, typer.Option(help="proposer, windows, boxes, boxes:FILE.csv or detector:NAME.")
     ] = Settings.regions,
     region_count: Annotated[int, typer.Option(help="Regions per picture.")] = Settings.region_count,
-    concreteness: Annotated[Path | None, typer.Option(help="A word;rating file instead of the embedded lexicon.")] = None,
-    theta: Annotated[str | None, typer.Option(help="auto, corpus, shipped, a number, or a statistics.json.")] = None,
+    concreteness: Annotated[
+        Path | None, typer.Option(help="A word;rating file instead of the embedded lexicon.")
+    ] = None,
+    theta: Annotated[
+        str | None, typer.Option(help="auto, corpus, shipped, a number, or a statistics.json.")
+    ] = None,
     idf: Annotated[str | None, typer.Option(help="auto, corpus, shipped, or a saved idf file.")] = None,
-    coherence: Annotated[str | None, typer.Option(help="A sequence classifier for rovist-c: NAME or PATH.")] = None,
-    vectors: Annotated[Path | None, typer.Option(help="Word vectors (GloVe text form) for rovist-vg.")] = None,
+    coherence: Annotated[
+        str | None, typer.Option(help="A sequence classifier for rovist-c: NAME or PATH.")
+    ] = None,
+    vectors: Annotated[
+        Path | None, typer.Option(help="Word vectors (GloVe text form) for rovist-vg.")
+    ] = None,
     engine: Annotated[str, typer.Option(help="local or ray.")] = "local",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an unfinished run.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Start over, even if a run is unfinished.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Start over, even if a run is unfinished.")
+    ] = False,
     cache: Annotated[Path | None, typer.Option(help="Folder of the vector cache.")] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep nothing between runs.")] = False,
 ) -> None:
@@ -46,7 +60,9 @@ def score(
         settings = settings.with_cache(None if no_cache else cache)
     run = Run(metric, settings, engine)
     with run_progress() as progress:
-        summary = score_file(file, run, out, format=format, resume=resume, overwrite=overwrite, progress=progress)
+        summary = score_file(
+            file, run, out, format=format, resume=resume, overwrite=overwrite, progress=progress
+        )
     console.print(summary_table(summary))
     console.print(f"Report: {out / 'report.html'}")
     if summary["failures"]:

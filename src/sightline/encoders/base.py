@@ -29,7 +29,7 @@ class Encoder(Protocol):
 
     @property
     def thetas(self) -> Mapping[str, float]:
-        """GROOViST's theta on a reference corpus, by units (`phrases`, `nouns`): for corpora too small for their own."""
+        """GROOViST's theta on a reference corpus, by units (`phrases`, `nouns`): for corpora too small to have one."""
         ...
 
     def encode_images(self, images: Sequence[Image.Image]) -> Vectors: ...
@@ -82,7 +82,10 @@ class Embedder:
         keys = [self._key("image", picture.digest, box) for picture, box in regions]
         by_key = dict(zip(keys, regions, strict=True))
         return self._rows(
-            keys, lambda missing: self.encoder.encode_images([picture.crop(box) for picture, box in map(by_key.__getitem__, missing)])
+            keys,
+            lambda missing: self.encoder.encode_images(
+                [picture.crop(box) for picture, box in map(by_key.__getitem__, missing)]
+            ),
         )
 
     def _key(self, *parts: object) -> str:
@@ -92,7 +95,8 @@ class Embedder:
     def _rows(self, keys: Sequence[str], encode: Callable[[Sequence[str]], Vectors]) -> Vectors:
         unique = list(dict.fromkeys(keys))
         found = {
-            key: np.frombuffer(row, np.float32) for key, row in (self._store.get_many(unique) if self._store else {}).items()
+            key: np.frombuffer(row, np.float32)
+            for key, row in (self._store.get_many(unique) if self._store else {}).items()
         }
         missing = [key for key in unique if key not in found]
         for start in range(0, len(missing), self._batch):
@@ -100,7 +104,9 @@ class Embedder:
             rows = encode(chunk)
             found.update(zip(chunk, rows, strict=True))
             if self._store:
-                self._store.put_many([(key, row.astype(np.float32).tobytes()) for key, row in zip(chunk, rows, strict=True)])
+                self._store.put_many(
+                    [(key, row.astype(np.float32).tobytes()) for key, row in zip(chunk, rows, strict=True)]
+                )
         if not keys:
             return np.zeros((0, self.encoder.dimensions), np.float32)
         return np.stack([found[key] for key in keys])

@@ -40,7 +40,11 @@ class Theta(Statistic[float]):
             for got in corpus:
                 if got.failure(Alignment(self.units)) is None:
                     similarity = SCALE * np.clip(got[Alignment(self.units)].cosine.max(axis=1), 0, None)
-                    total, count, stories = total + float(similarity.sum()), count + len(similarity), stories + 1
+                    total, count, stories = (
+                        total + float(similarity.sum()),
+                        count + len(similarity),
+                        stories + 1,
+                    )
             if choice == "corpus" and not count:
                 raise UsageError("theta cannot be the corpus mean: no story has a phrase and a picture")
             if count and (choice == "corpus" or stories >= ENOUGH):
@@ -94,5 +98,3 @@ def read_statistics(path: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise UsageError(f"{path}: not a statistics file")
     return found
-
-

@@ -86,7 +86,9 @@ class PhraseConcreteness(Feature[ConcretenessValue]):
 
     def compute(self, batch: Sequence[Features], tools: Tools) -> list[ConcretenessValue | Unscorable]:
         return [
-            ConcretenessValue(tuple(tools.concreteness.of_phrase(m.words) for m in got[Phrases(self.units)].mentions))
+            ConcretenessValue(
+                tuple(tools.concreteness.of_phrase(m.words) for m in got[Phrases(self.units)].mentions)
+            )
             for got in batch
         ]
 

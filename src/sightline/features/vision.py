@@ -111,10 +111,16 @@ class Alignment(Feature[AlignmentValue]):
         embed, calibrate = tools.embedder, tools.embedder.encoder.calibrate
         jobs = [self._job(got, tools) for got in batch]
         ready = [job for job in jobs if not isinstance(job, Unscorable)]
-        region_rows = iter(_split(embed.regions([r for job in ready for r in job.regions]), [len(j.regions) for j in ready]))
-        phrase_rows = iter(_split(embed.texts([p for job in ready for p in job.phrases]), [len(j.phrases) for j in ready]))
+        region_rows = iter(
+            _split(embed.regions([r for job in ready for r in job.regions]), [len(j.regions) for j in ready])
+        )
+        phrase_rows = iter(
+            _split(embed.texts([p for job in ready for p in job.phrases]), [len(j.phrases) for j in ready])
+        )
         return [
-            job if isinstance(job, Unscorable) else job.align(calibrate(next(phrase_rows) @ next(region_rows).T))
+            job
+            if isinstance(job, Unscorable)
+            else job.align(calibrate(next(phrase_rows) @ next(region_rows).T))
             for job in jobs
         ]
 
@@ -124,7 +130,9 @@ class Alignment(Feature[AlignmentValue]):
         for number, mention in enumerate(mentions):
             first.setdefault(mention.text, number)
         if not first:
-            return Unscorable(f"there is no {'noun phrase' if self.units == 'phrases' else 'noun'} in the text")
+            return Unscorable(
+                f"there is no {'noun phrase' if self.units == 'phrases' else 'noun'} in the text"
+            )
         boxes = got[Regions()].boxes
         for number, regions in enumerate(boxes, 1):
             if not regions:
@@ -147,20 +155,27 @@ class _Job:
 
     @property
     def regions(self) -> list[tuple[Picture, Box | None]]:
-        return [(picture, box) for picture, boxes in zip(self.pictures, self.boxes, strict=True) for box in boxes]
+        return [
+            (picture, box) for picture, boxes in zip(self.pictures, self.boxes, strict=True) for box in boxes
+        ]
 
     def align(self, cosine: NDArray[Any]) -> AlignmentValue:
-        """Reduce [phrase, region] to the best region of each picture."""
-        best = np.zeros((len(self.phrases), len(self.boxes)), np.float32)
-        where = np.zeros((len(self.phrases), len(self.boxes), 4), np.float32)
-        start = 0
-        for number, boxes in enumerate(self.boxes):
-            block = cosine[:, start : start + len(boxes)]
-            winner = block.argmax(axis=1)
-            best[:, number] = block.max(axis=1)
-            where[:, number] = np.asarray(boxes, np.float32)[winner]
-            start += len(boxes)
-        return AlignmentValue(self.phrases, self.first, best, where)
+        return AlignmentValue(self.phrases, self.first, *best_regions(cosine, self.boxes))
+
+
+def best_regions(
+    cosine: NDArray[Any], boxes: Sequence[Sequence[Box]]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Reduce [phrase, region] to the best region of each picture: its cosine and its box."""
+    best = np.zeros((len(cosine), len(boxes)), np.float32)
+    where = np.zeros((len(cosine), len(boxes), 4), np.float32)
+    start = 0
+    for number, of_picture in enumerate(boxes):
+        block = cosine[:, start : start + len(of_picture)]
+        best[:, number] = block.max(axis=1)
+        where[:, number] = np.asarray(of_picture, np.float32)[block.argmax(axis=1)]
+        start += len(of_picture)
+    return best, where
 
 
 def _split(rows: NDArray[Any], sizes: Sequence[int]) -> list[NDArray[Any]]:
@@ -208,8 +223,13 @@ class PairSimilarity(Feature[PairsValue]):
         if isinstance(pictures, Unscorable):
             return pictures
         if len(sentences) != len(pictures):
-            return Unscorable(f"{len(sentences)} sentences for {len(pictures)} pictures: they cannot be paired")
-        return [(tools.embedder.encoder.prompt + sentence, picture) for sentence, picture in zip(sentences, pictures, strict=True)]
+            return Unscorable(
+                f"{len(sentences)} sentences for {len(pictures)} pictures: they cannot be paired"
+            )
+        return [
+            (tools.embedder.encoder.prompt + sentence, picture)
+            for sentence, picture in zip(sentences, pictures, strict=True)
+        ]
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
         return {"encoder": tools.embedder.signature}
@@ -236,7 +256,9 @@ class ReferenceSimilarity(Feature[ReferenceCosines]):
         rows = tools.embedder.texts([prompt + text for refs in references for text in refs])
         captions = tools.embedder.texts([prompt + got.item.whole_text for got in batch])
         return [
-            ReferenceCosines(tuple((block @ caption).tolist())) if len(block) else Unscorable("there are no references")
+            ReferenceCosines(tuple((block @ caption).tolist()))
+            if len(block)
+            else Unscorable("there are no references")
             for block, caption in zip(_split(rows, [len(refs) for refs in references]), captions, strict=True)
         ]
 

@@ -32,7 +32,9 @@ def _evidence(got: Features, scores: Sequence[float], parts: dict[str, float]) -
             PairEvidence(f"sentence {n}", f"picture {n}", score) for n, score in enumerate(scores, 1)
         ),
         parts=parts,
-        notes=tuple(f"sentence {n + 1} was cut to the encoder's length" for n in got[PairSimilarity()].truncated),
+        notes=tuple(
+            f"sentence {n + 1} was cut to the encoder's length" for n in got[PairSimilarity()].truncated
+        ),
     )
 
 

@@ -70,7 +70,8 @@ class Groovist(Metric):
         evidence = Evidence(
             sentences=got[Sentences()].sentences,
             phrases=tuple(
-                _phrase(mentions[aligned.first[k]], aligned, by_image, np_scores, weight, k) for k in range(len(weight))
+                _phrase(mentions[aligned.first[k]], aligned, by_image, np_scores, weight, k)
+                for k in range(len(weight))
             ),
             threshold=theta,
             parts=parts,
@@ -78,7 +79,9 @@ class Groovist(Metric):
         )
         return (parts["tanh"] if self.tanh == "on" else raw), evidence
 
-    def _weights(self, got: Features, fitted: Fitted, first: list[Mention], aligned: AlignmentValue) -> Floats:
+    def _weights(
+        self, got: Features, fitted: Fitted, first: list[Mention], aligned: AlignmentValue
+    ) -> Floats:
         if self.weights == "none":
             return np.ones(len(first))
         if self.weights == "idf":
@@ -87,7 +90,9 @@ class Groovist(Metric):
         ratings = got[PhraseConcreteness(self.units)].ratings
         return np.array([ratings[i] for i in aligned.first])
 
-    def _beside(self, got: Features, by_image: Floats, theta: float) -> tuple[dict[str, float], tuple[str, ...]]:
+    def _beside(
+        self, got: Features, by_image: Floats, theta: float
+    ) -> tuple[dict[str, float], tuple[str, ...]]:
         """P and, where sentences and pictures can be paired, T."""
         found = got[Phrases(self.units)]
         parts = {"P": len(found.mentions) / found.words} if found.words else {}
@@ -118,5 +123,3 @@ def _phrase(
         box=(x0, y0, x1, y1),
         by_image=tuple(round(float(s), 4) for s in by_image[k]),
     )
-
-

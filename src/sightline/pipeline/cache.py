@@ -28,7 +28,9 @@ class Cache:
             self._prune(limit)
             self._db.commit()
         except (OSError, sqlite3.DatabaseError) as fault:
-            raise UsageError(f"the cache at {folder} cannot be used ({fault}); give --cache DIR or --no-cache") from None
+            raise UsageError(
+                f"the cache at {folder} cannot be used ({fault}); give --cache DIR or --no-cache"
+            ) from None
 
     def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
         found: dict[str, bytes] = {}
@@ -44,7 +46,9 @@ class Cache:
             self._db.executemany("INSERT OR IGNORE INTO entry VALUES (?, ?)", pairs)
 
     def _prune(self, limit: int) -> None:
-        pages, size = (self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+        pages, size = (
+            self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size")
+        )
         if pages * size > limit:
             (newest,) = self._db.execute("SELECT max(rowid) FROM entry").fetchone()
             (oldest,) = self._db.execute("SELECT min(rowid) FROM entry").fetchone()

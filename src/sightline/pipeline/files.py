@@ -1,7 +1,6 @@
 """A run over files: items in, the contract's result files out, each put in place whole."""
 
 import json
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -34,7 +33,9 @@ class FileSink:
 
     def evidence(self, metric: str) -> Iterable[Evidence]:
         self._writer.close()
-        return (score.evidence for score in read_scores(self._folder / "scores.jsonl") if score.metric == metric)
+        return (
+            score.evidence for score in read_scores(self._folder / "scores.jsonl") if score.metric == metric
+        )
 
     def close(self) -> None:
         self._writer.close()
@@ -80,7 +81,9 @@ def open_journal(folder: Path, run: Run, resume: bool, overwrite: bool) -> Journ
     path = folder / JOURNAL
     if path.exists() and not resume:
         if not overwrite:
-            raise UsageError(f"{folder} holds an unfinished run; give --resume to go on or --overwrite to start over")
+            raise UsageError(
+                f"{folder} holds an unfinished run; give --resume to go on or --overwrite to start over"
+            )
         Journal.remove(path)
     return Journal(path, run.fingerprint)
 
@@ -89,7 +92,7 @@ def write_whole(path: Path, text: str) -> None:
     """Put a file in place at once, so that a reader never sees half of it."""
     part = path.with_name(path.name + ".part")
     part.write_text(text, "utf-8")
-    os.replace(part, path)
+    part.replace(path)
 
 
 def statistics_text(fitted: Fitted) -> str:

@@ -23,7 +23,9 @@ def _to_wire(value: Any) -> Any:
         return {"dtype": value.dtype.str, "shape": value.shape, "data": value.tobytes()}
     if isinstance(value, Path):
         return str(value)
-    raise NotImplementedError(f"a {type(value).__name__} cannot be stored in the journal")  # what msgspec expects
+    raise NotImplementedError(
+        f"a {type(value).__name__} cannot be stored in the journal"
+    )  # what msgspec expects
 
 
 def _from_wire(kind: Any, value: Any) -> Any:
@@ -67,13 +69,15 @@ class Journal:
             self._db.execute("CREATE INDEX IF NOT EXISTS by_place ON entry (place)")
             known = self._db.execute("SELECT fingerprint FROM about").fetchone()
         except sqlite3.DatabaseError as fault:
-            raise UsageError(f"{path}: not a journal of Sightline ({fault}); delete it to start over") from None
+            raise UsageError(
+                f"{path}: not a journal of Sightline ({fault}); delete it to start over"
+            ) from None
         if known is None:
             self._db.execute("INSERT INTO about VALUES (?)", (fingerprint,))
             self._db.commit()
         elif known[0] != fingerprint:
             raise UsageError(
-                f"{path} belongs to a run with other metrics or settings; repeat those, or give --overwrite to start over"
+                f"{path} belongs to a run with other metrics or settings; repeat those, or start over with --overwrite"
             )
 
     def has(self, item: Item, place: int) -> bool:
@@ -91,7 +95,9 @@ class Journal:
         for place, got in batch:
             failures = {feature: got.failure(feature) for feature in kept}
             stored = [
-                Stored(reason=str(failures[feature])) if failures[feature] else Stored(value=encode(got[feature]))
+                Stored(reason=str(failures[feature]))
+                if failures[feature]
+                else Stored(value=encode(got[feature]))
                 for feature in kept
             ]
             whole = not any(failures.values())
@@ -109,7 +115,9 @@ class Journal:
             for feature, stored in zip(kept, decode(features, list[Stored]), strict=True):
                 got.put(
                     feature,
-                    Unscorable(stored.reason) if stored.value is None else decode(stored.value, feature.value),
+                    Unscorable(stored.reason)
+                    if stored.value is None
+                    else decode(stored.value, feature.value),
                 )
             yield got
 

@@ -30,9 +30,7 @@ class Plan:
         metrics = {spec: make_metric(spec) for spec in specs}
         statistics = tuple(dict.fromkeys(s for metric in metrics.values() for s in metric.fits()))
         kept = dict.fromkeys(
-            feature
-            for asker in (*metrics.values(), *statistics)
-            for feature in asker.needs()
+            feature for asker in (*metrics.values(), *statistics) for feature in asker.needs()
         )
         return cls(metrics, tuple(in_order(kept)), tuple(kept), statistics)
 

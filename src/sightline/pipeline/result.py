@@ -35,8 +35,12 @@ class Result:
     def to_pandas(self) -> Any:
         """One row per item, one column per metric; NaN where an item could not be scored."""
         pandas = extra("pandas", "pandas")
-        columns = {spec: {s.id: s.score for s in self.scores if s.metric == spec} for spec in self.summary["metrics"]}
-        frame = pandas.DataFrame(columns, index=pandas.Index(dict.fromkeys(item.id for item in self.items), name="id"))
+        columns = {
+            spec: {s.id: s.score for s in self.scores if s.metric == spec} for spec in self.summary["metrics"]
+        }
+        frame = pandas.DataFrame(
+            columns, index=pandas.Index(dict.fromkeys(item.id for item in self.items), name="id")
+        )
         systems = {item.id: item.system for item in self.items}
         if any(systems.values()):
             frame.insert(0, "system", [systems[id] for id in frame.index])
@@ -73,7 +77,7 @@ def score(
     metrics: Sequence[str] = ("groovist",),
     *,
     engine: str = "local",
-    cache: str | Path | None | bool = True,
+    cache: str | Path | bool | None = True,
     base: str | Path = ".",
     encoder: str = Settings.encoder,
     nlp: str = Settings.nlp,
@@ -119,7 +123,9 @@ def _item(given: object, base: Path, where: str) -> Item:
     if isinstance(given, Item):
         return given
     if not isinstance(given, Mapping):
-        raise UsageError(f"{where} is a {type(given).__name__}; give an Item, or a dictionary as in JSON Lines")
+        raise UsageError(
+            f"{where} is a {type(given).__name__}; give an Item, or a dictionary as in JSON Lines"
+        )
     return item_from_dict(given, base, where)
 
 

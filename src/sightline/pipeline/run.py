@@ -54,16 +54,29 @@ class Run:
         self.plan = Plan.of(specs)
         self.tools = LocalTools(settings)
         self.engine = engines.get(engine)
-        self.fingerprint = repr((tuple(self.plan.metrics), settings.encoder, settings.nlp, settings.regions,
-                                 settings.region_count, settings.concreteness, settings.options))
+        self.fingerprint = repr(
+            (
+                tuple(self.plan.metrics),
+                settings.encoder,
+                settings.nlp,
+                settings.regions,
+                settings.region_count,
+                settings.concreteness,
+                settings.options,
+            )
+        )
 
-    def score(self, items: Iterable[Item], journal: Journal, sink: Sink, progress: Progress) -> dict[str, Any]:
+    def score(
+        self, items: Iterable[Item], journal: Journal, sink: Sink, progress: Progress
+    ) -> dict[str, Any]:
         """Score every item into the sink and return the summary."""
         duplicates: list[Failure] = []
         places = self._compute(items, journal, duplicates, progress)
         corpus = Corpus(journal, self.plan, places)
         fitted = Fitted({statistic: statistic.fit(corpus, self.tools) for statistic in self.plan.statistics})
-        signatures = {spec: metric.signature(self.tools, fitted) for spec, metric in self.plan.metrics.items()}
+        signatures = {
+            spec: metric.signature(self.tools, fitted) for spec, metric in self.plan.metrics.items()
+        }
         totals = {spec: Total() for spec in self.plan.metrics}
         done = 0
         for batch in _chunks(corpus, BATCH_ITEMS):
@@ -77,15 +90,21 @@ class Run:
         self.fitted = fitted
         return {
             "metrics": {
-                spec: totals[spec].summary(signatures[spec], metric.corpus(sink.evidence(spec), fitted)
-                                           if type(metric).corpus is not Metric.corpus else None)
+                spec: totals[spec].summary(
+                    signatures[spec],
+                    metric.corpus(sink.evidence(spec), fitted)
+                    if type(metric).corpus is not Metric.corpus
+                    else None,
+                )
                 for spec, metric in self.plan.metrics.items()
             },
             "items": places,
             "duplicates": len(duplicates),
         }
 
-    def _compute(self, items: Iterable[Item], journal: Journal, duplicates: list[Failure], progress: Progress) -> int:
+    def _compute(
+        self, items: Iterable[Item], journal: Journal, duplicates: list[Failure], progress: Progress
+    ) -> int:
         journal.forget_order()
         seen: set[str] = set()
         done = place = 0
@@ -95,7 +114,9 @@ class Run:
             for item in items:
                 if item.id in seen:
                     reason = "an earlier item has the same id; this one is left out"
-                    duplicates.extend(Failure(item.id, spec, reason, item.source) for spec in self.plan.metrics)
+                    duplicates.extend(
+                        Failure(item.id, spec, reason, item.source) for spec in self.plan.metrics
+                    )
                     continue
                 seen.add(item.id)
                 place += 1

@@ -100,7 +100,9 @@ class RememberedRegions:
         missing = [number for number, key in enumerate(keys) if key not in known]
         if missing:
             proposed = self._source.propose([pictures[number] for number in missing])
-            fresh = [(keys[n], msgspec.json.encode(boxes)) for n, boxes in zip(missing, proposed, strict=True)]
+            fresh = [
+                (keys[n], msgspec.json.encode(boxes)) for n, boxes in zip(missing, proposed, strict=True)
+            ]
             self._cache.put_many(fresh)
             known.update(fresh)
         return [msgspec.json.decode(known[key], type=list[Box]) for key in keys]

@@ -1,8 +1,8 @@
 """RoViST-VG's training (Wang et al., NAACL 2022, Algorithm 1): regions and nouns into one space by a soft-label loss.
 
-As in the paper: 300-d word vectors averaged over a mention's words, tanh projections to 1024, symmetric loss, Adam with a
-rate that falls 5 % an epoch, early stopping. Unlike the paper's ViT, the image encoder stays frozen: its region vectors
-are computed once, so that the model shares them with every other metric.
+As in the paper: 300-d word vectors averaged over a mention's words, tanh projections to 1024, symmetric loss, Adam with
+a rate that falls 5 % an epoch, early stopping. Unlike the paper's ViT, the image encoder stays frozen: its region
+vectors are computed once, so that the model shares them with every other metric.
 """
 
 import copy
@@ -14,8 +14,16 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from PIL import Image
 from torch import nn
 from torch.nn import functional as F  # noqa: N812 - the usual name
+
+from sightline.encoders import load_encoder
+from sightline.encoders.grounding import Words
+from sightline.encoders.pieces import pieces
+from sightline.errors import UsageError
+from sightline.text.vectors import WordVectors
+from sightline.train.vg_pairs import coco_pairs, entities_pairs
 
 EMBEDDING = 1024
 
@@ -105,7 +113,9 @@ def evaluate(heads: VgHeads, regions: Any, words: Any, rows: Any, config: VgConf
         I_n, T_n = F.normalize(I_e, dim=1), F.normalize(T_e, dim=1)
         other = T_n.roll(1, 0)
         differs = (words[part] != words[part].roll(1, 0)).any(1)
-        wins.append((((I_n * T_n).sum(1) > (I_n * other).sum(1)) & differs).sum() / differs.sum().clamp(min=1))
+        wins.append(
+            (((I_n * T_n).sum(1) > (I_n * other).sum(1)) & differs).sum() / differs.sum().clamp(min=1)
+        )
     return {"loss": round(float(np.mean(losses)), 4), "wins": round(float(torch.stack(wins).mean()), 4)}
 
 
@@ -118,3 +128,56 @@ def save_heads(path: Path, heads: VgHeads, encoder: str, vectors: str) -> None:
         "b_t": heads.text.bias.detach().cpu().numpy().astype(np.float16),
     }
     np.savez(path, encoder=np.array(encoder), vectors=np.array(vectors), **arrays)
+
+
+def train(
+    data: Path,
+    out: Path,
+    captions: Path | None,
+    images: Path | None,
+    encoder: str,
+    vectors: Path | None,
+    most: int,
+    config: VgConfig,
+    log: Callable[[Any], None] = print,
+) -> dict[str, Any]:
+    """From files to a saved model: encode each region once, look up its words, train the projections."""
+    eyes = load_encoder(encoder)
+    words: Words = WordVectors.from_file(vectors) if vectors else pieces()
+    if data.is_dir() and images is None:
+        raise UsageError("Flickr30k Entities need their pictures too: --images FOLDER")
+    source = entities_pairs(data, images) if images else coco_pairs(data, captions, config.seed)
+    rows, texts, pictures = [], [], []
+    for paired in source:
+        known = [(pair, vector) for pair in paired.pairs if (vector := words.of_text(pair.words)) is not None]
+        if not known:
+            continue
+        rows.append(eyes.encode_images([_cut(paired.image, pair.box) for pair, _ in known]))
+        texts += [vector for _, vector in known]
+        pictures += [pair.picture for pair, _ in known]
+        if len(texts) >= most:
+            break
+    if len(set(pictures)) < 2:
+        raise UsageError(f"{data}: no two pictures with a region and a known word in it")
+    heads, history = fit_heads(
+        torch.as_tensor(np.concatenate(rows)),
+        torch.as_tensor(np.stack(texts)),
+        torch.as_tensor(pictures),
+        config,
+        log,
+    )
+    save_heads(out, heads, eyes.signature, f"file:{vectors.name}" if vectors else "embedded")
+    return {"pairs": len(texts), **min(history, key=lambda row: row["loss"])}
+
+
+def _cut(image: Image.Image, box: tuple[float, float, float, float]) -> Image.Image:
+    width, height = image.size
+    x0, y0 = max(0, int(box[0] * width)), max(0, int(box[1] * height))
+    return image.crop(
+        (
+            x0,
+            y0,
+            max(x0 + 1, min(width, int(box[2] * width) + 1)),
+            max(y0 + 1, min(height, int(box[3] * height) + 1)),
+        )
+    )

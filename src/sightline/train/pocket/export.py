@@ -59,7 +59,9 @@ def export_image(image: ImageNetwork, path: Path) -> None:
 
 def export_text(text: TextNetwork, path: Path) -> None:
     inner = text.table.shape[1]
-    _export(_Text(text), (torch.zeros(2, 5, inner),), path, ["pieces"], ["vector"], {"pieces": {0: "n", 1: "t"}})
+    _export(
+        _Text(text), (torch.zeros(2, 5, inner),), path, ["pieces"], ["vector"], {"pieces": {0: "n", 1: "t"}}
+    )
 
 
 def export_proposer(head: ProposerHead, side: int, path: Path) -> None:
@@ -75,7 +77,9 @@ def export_pieces(table: NDArray[np.float32], pieces: list[str], folder: Path) -
     (folder / "vocabulary.txt").write_text("\n".join(pieces) + "\n", "utf-8")
 
 
-def export_space(folder: Path, image_centre: NDArray[Any], text_centre: NDArray[Any], about: dict[str, Any]) -> None:
+def export_space(
+    folder: Path, image_centre: NDArray[Any], text_centre: NDArray[Any], about: dict[str, Any]
+) -> None:
     """What stands between the networks' vectors and a similarity: the centres and the calibration."""
     centres = {"image_centre": _rounded(image_centre), "text_centre": _rounded(text_centre)}
     (folder / "space.json").write_text(json.dumps({**about, **centres}, indent=1) + "\n", "utf-8")
@@ -135,7 +139,9 @@ def in_eight_bits(model: Any) -> Any:
             numpy_helper.from_array(np.zeros(len(scale), np.int8), f"{name}_z"),
         ]
         nodes.append(
-            helper.make_node("DequantizeLinear", [f"{name}_q", f"{name}_s", f"{name}_z"], [name], f"{name}_dq", axis=axis)
+            helper.make_node(
+                "DequantizeLinear", [f"{name}_q", f"{name}_s", f"{name}_z"], [name], f"{name}_dq", axis=axis
+            )
         )
     del graph.initializer[:]
     graph.initializer.extend(kept)

@@ -80,8 +80,7 @@ def soft_contrast(logits: Any, target: Any) -> Any:
 def soft_target(vectors: Any, share: float, temperature: float) -> Any:
     """The identity, blended with who means nearly the same; symmetric enough to serve both directions."""
     alike = torch.softmax(vectors @ vectors.T / temperature, 1)
-    target = (1 - share) * torch.eye(len(vectors), device=vectors.device) + share * alike
-    return target
+    return (1 - share) * torch.eye(len(vectors), device=vectors.device) + share * alike
 
 
 class Trainer:
@@ -120,7 +119,7 @@ class Trainer:
                 self.net.log_scale_names.clamp_(max=math.log(60.0))
             self._follow(step)
             if step % self.config.check_every == 0 or step == self.config.steps:
-                found = {k: round(float(v), 4) for k, v in losses.items()}
+                found = {k: round(float(v.detach()), 4) for k, v in losses.items()}
                 check = evaluate(self.average, self.store)
                 row = {"step": step, "seconds": round(time.time() - start, 1), **found, **check}
                 self.history.append(row)
@@ -184,14 +183,18 @@ class Trainer:
             order = torch.randperm(c.captioned, device=self.device)
             blend = torch.distributions.Beta(0.4, 0.4).sample((c.captioned, 1)).to(self.device)
             blend = torch.maximum(blend, 1 - blend)
-            mixed = blend[..., None, None] * pixels[: c.captioned] + (1 - blend[..., None, None]) * pixels[order]
+            mixed = (
+                blend[..., None, None] * pixels[: c.captioned] + (1 - blend[..., None, None]) * pixels[order]
+            )
             pixels = torch.cat([mixed, pixels[c.captioned :]])
         with torch.autocast(self.device, torch.bfloat16, enabled=self.device == "cuda"):
             if self.device == "cuda":
                 pixels = pixels.contiguous(memory_format=torch.channels_last)
             h, v = net.image(pixels)
             which = self._pick(c.captioned, 5)
-            caption = torch.cat([s.flickr_captions[flickr, which[:n_flickr]], s.coco_captions[coco, which[n_flickr:]]])
+            caption = torch.cat(
+                [s.flickr_captions[flickr, which[:n_flickr]], s.coco_captions[coco, which[n_flickr:]]]
+            )
             names = torch.cat([s.class_text, s.tiny_text])
             texts = [
                 (s.captions, caption),
@@ -239,14 +242,18 @@ class Trainer:
         share = share / share.sum(1, keepdim=True).clamp(min=1e-3)
         losses["words"] = c.word_weight * -(share * F.log_softmax(word_logits, 1)).sum(1).mean()
         present = s.present[coco_rows].float()
-        losses["present"] = c.present_weight * F.binary_cross_entropy_with_logits(present_logits, present) * 10
+        losses["present"] = (
+            c.present_weight * F.binary_cross_entropy_with_logits(present_logits, present) * 10
+        )
         if c.agree_weight:
             other = torch.cat(whole())
             with torch.no_grad(), torch.autocast(self.device, torch.bfloat16, enabled=self.device == "cuda"):
                 aim = unit(self.average.image(other.contiguous(memory_format=torch.channels_last))[1])
             mine = v[: len(aim)]
             logits, goal = mine @ aim.T / 0.1, aim @ aim.T / 0.04
-            losses["agree"] = c.agree_weight * -(torch.softmax(goal, 1) * F.log_softmax(logits, 1)).sum(1).mean()
+            losses["agree"] = (
+                c.agree_weight * -(torch.softmax(goal, 1) * F.log_softmax(logits, 1)).sum(1).mean()
+            )
         return losses
 
     def _drop(self, pieces: Any) -> Any:
@@ -302,5 +309,3 @@ def _likeness(score: Any, alike: Any, own: Any) -> float:
     keep = a > -9
     a, b = (x[keep].argsort().argsort().double() for x in (a, b))
     return float(torch.corrcoef(torch.stack([a, b]))[0, 1])
-
-

@@ -40,7 +40,11 @@ class Block(nn.Module):
         hidden = max(16, outer // 8)
         self.gate = (
             nn.Sequential(
-                nn.AdaptiveAvgPool2d(1), nn.Conv2d(outer, hidden, 1), nn.ReLU(), nn.Conv2d(hidden, outer, 1), nn.Sigmoid()
+                nn.AdaptiveAvgPool2d(1),
+                nn.Conv2d(outer, hidden, 1),
+                nn.ReLU(),
+                nn.Conv2d(hidden, outer, 1),
+                nn.Sigmoid(),
             )
             if gates
             else None
@@ -114,9 +118,11 @@ class ImageNetwork(nn.Module):
 
 
 class TextNetwork(nn.Module):
-    """Word pieces to a vector in the shared space: a frozen table of piece vectors, a few light layers, soft pooling."""
+    """Word pieces to a vector in the shared space: a frozen table of pieces, a few light layers, soft pooling."""
 
-    def __init__(self, table: Any, layers: int = 2, width: int = 256, heads: int = 4, longest: int = 48) -> None:
+    def __init__(
+        self, table: Any, layers: int = 2, width: int = 256, heads: int = 4, longest: int = 48
+    ) -> None:
         super().__init__()
         self.register_buffer("table", table)
         self.enter = nn.Linear(table.shape[1], width)
@@ -153,7 +159,12 @@ class TextLayer(nn.Module):
 
     def forward(self, x: Any, blocked: Any) -> Any:
         n, t, d = x.shape
-        q, k, v = self.ask(self.norm_a(x)).view(n, t, 3, self.heads, d // self.heads).permute(2, 0, 3, 1, 4).unbind(0)
+        q, k, v = (
+            self.ask(self.norm_a(x))
+            .view(n, t, 3, self.heads, d // self.heads)
+            .permute(2, 0, 3, 1, 4)
+            .unbind(0)
+        )
         scores = q @ k.transpose(-1, -2) * (d // self.heads) ** -0.5
         weights = torch.softmax((scores if blocked is None else scores + blocked).float(), -1).to(v.dtype)
         x = x + self.answer((weights @ v).transpose(1, 2).reshape(n, t, d))

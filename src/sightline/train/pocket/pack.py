@@ -8,6 +8,7 @@ import gzip
 import json
 import re
 from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,9 @@ def flickr_captions(folder: Path) -> dict[str, list[str]]:
 
 def coco_captions(folder: Path) -> dict[int, list[str]]:
     with gzip.open(folder / "coco_captions.jsonl.gz", "rt", encoding="utf-8") as lines:
-        return {row["id"]: [c.strip() for c in row["captions"] if c.strip()] for row in map(json.loads, lines)}
+        return {
+            row["id"]: [c.strip() for c in row["captions"] if c.strip()] for row in map(json.loads, lines)
+        }
 
 
 def _write(out: Path, name: str, images: list[bytes], about: list[dict[str, Any]]) -> None:
@@ -81,7 +84,12 @@ def pack(folder: Path, out: Path, limit: int | None = None) -> None:
     rows = pq.read_table(folder / "tiny_imagenet.parquet").to_pylist()
     if limit:
         rows = rows[:: max(1, len(rows) // limit)][:limit]
-    _write(out, "tiny", [row["image"] for row in rows], [{"name": row["name"].split(",")[0].strip()} for row in rows])
+    _write(
+        out,
+        "tiny",
+        [row["image"] for row in rows],
+        [{"name": row["name"].split(",")[0].strip()} for row in rows],
+    )
 
 
 def read_pack(folder: Path, name: str) -> tuple[list[bytes], list[dict[str, Any]]]:
@@ -91,7 +99,7 @@ def read_pack(folder: Path, name: str) -> tuple[list[bytes], list[dict[str, Any]
     for path in sorted(folder.glob(f"{name}_[0-9]*.npz")):
         with np.load(path) as piece:
             blob, offsets = piece["blob"].tobytes(), piece["offsets"]
-            images += [blob[a:b] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+            images += [blob[a:b] for a, b in pairwise(offsets)]
             about += json.loads(piece["about"].tobytes())
     return images, about
 

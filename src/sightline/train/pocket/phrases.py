@@ -1,23 +1,24 @@
-"""Short phrases for regions: how captions call the things that boxes mark. Rules, no parser: training must stand alone."""
+"""Short phrases for regions: how captions call the things that boxes mark. By rules: training needs no parser."""
 
 import re
 from collections.abc import Iterable, Sequence
 
 COCO_CLASSES: tuple[str, ...] = tuple(
-    """person, bicycle, car, motorcycle, airplane, bus, train, truck, boat, traffic light, fire hydrant, stop sign,
-    parking meter, bench, bird, cat, dog, horse, sheep, cow, elephant, bear, zebra, giraffe, backpack, umbrella, handbag,
-    tie, suitcase, frisbee, skis, snowboard, sports ball, kite, baseball bat, baseball glove, skateboard, surfboard,
-    tennis racket, bottle, wine glass, cup, fork, knife, spoon, bowl, banana, apple, sandwich, orange, broccoli, carrot,
-    hot dog, pizza, donut, cake, chair, couch, potted plant, bed, dining table, toilet, tv, laptop, mouse, remote,
-    keyboard, cell phone, microwave, oven, toaster, sink, refrigerator, book, clock, vase, scissors, teddy bear,
-    hair drier, toothbrush""".replace("\n", " ").split(", ")
+    """person, bicycle, car, motorcycle, airplane, bus, train, truck, boat, traffic light, fire hydrant,
+    stop sign, parking meter, bench, bird, cat, dog, horse, sheep, cow, elephant, bear, zebra, giraffe,
+    backpack, umbrella, handbag, tie, suitcase, frisbee, skis, snowboard, sports ball, kite, baseball
+    bat, baseball glove, skateboard, surfboard, tennis racket, bottle, wine glass, cup, fork, knife,
+    spoon, bowl, banana, apple, sandwich, orange, broccoli, carrot, hot dog, pizza, donut, cake, chair,
+    couch, potted plant, bed, dining table, toilet, tv, laptop, mouse, remote, keyboard, cell phone,
+    microwave, oven, toaster, sink, refrigerator, book, clock, vase, scissors, teddy bear, hair drier,
+    toothbrush""".replace("\n", " ").split(", ")
 )
 COCO_CLASSES = tuple(" ".join(name.split()) for name in COCO_CLASSES)
 
 SAID_AS: dict[str, str] = {
-    "person": "man woman boy girl child kid lady guy person player skier surfer rider skateboarder snowboarder baby toddler"
-    " men women people children boys girls kids players batter catcher pitcher umpire swimmer cyclist biker hiker climber"
-    " dancer runner couple crowd",
+    "person": "man woman boy girl child kid lady guy person player skier surfer rider skateboarder snowboarder baby"
+    " toddler men women people children boys girls kids players batter catcher pitcher umpire swimmer cyclist biker"
+    " hiker climber dancer runner couple crowd",
     "bicycle": "bicycle bike bicycles bikes",
     "car": "car cars taxi suv van",
     "motorcycle": "motorcycle motorbike motorcycles scooter",
@@ -97,9 +98,10 @@ CLASS_OF: dict[str, int] = {
 _OPENERS = frozenset(
     "a an the two three four five some several many his her their its this that another one group".split()
 )
-_STOPS = frozenset(
-    "is are was were and or with of in on at to by while as who which that has have holding wearing riding sitting standing"
-    " walking running jumping playing looking from for over near next into up down through behind under".split()
+STOPS = frozenset(
+    "is are was were and or with of in on at to by while as who which that has have holding wearing "
+    "riding sitting standing walking running jumping playing looking from for over near next into up "
+    "down through behind under".split()
 )
 
 
@@ -111,7 +113,9 @@ def phrases_of(caption: str) -> list[tuple[str, int]]:
         if word not in CLASS_OF:
             continue
         start = place
-        while start > 0 and place - start < 4 and words[start - 1] not in _STOPS and words[start] not in _OPENERS:
+        while (
+            start > 0 and place - start < 4 and words[start - 1] not in STOPS and words[start] not in _OPENERS
+        ):
             start -= 1
         found.append((" ".join(words[start : place + 1]), CLASS_OF[word]))
     return found
@@ -123,6 +127,6 @@ def content_words(captions: Iterable[Sequence[str]], most: int) -> list[str]:
     for group in captions:
         for word in {w for caption in group for w in re.findall(r"[a-z]+", caption.lower())}:
             count[word] = count.get(word, 0) + 1
-    skip = _STOPS | _OPENERS | frozenset("it there he she they be being been them him it's s t very".split())
+    skip = STOPS | _OPENERS | frozenset("it there he she they be being been them him it's s t very".split())
     ranked = sorted((w for w in count if w not in skip and len(w) > 2), key=lambda w: (-count[w], w))
     return ranked[:most]

@@ -98,7 +98,9 @@ def generous_iou(found: Any, wanted: Any) -> tuple[Any, Any]:
     low, high = torch.maximum(found[..., :2], wanted[..., :2]), torch.minimum(found[..., 2:], wanted[..., 2:])
     both = (high - low).clamp(min=0).prod(-1)
     either = (_area(found) + _area(wanted) - both).clamp(min=1e-6)
-    around = (torch.maximum(found[..., 2:], wanted[..., 2:]) - torch.minimum(found[..., :2], wanted[..., :2])).prod(-1)
+    around = (
+        torch.maximum(found[..., 2:], wanted[..., 2:]) - torch.minimum(found[..., :2], wanted[..., :2])
+    ).prod(-1)
     iou = both / either
     return iou, iou - (around - either) / around.clamp(min=1e-6)
 
@@ -115,7 +117,11 @@ def fit_proposer(
     for step in range(1, config.steps + 1):
         share = step / config.steps
         for group in optimizer.param_groups:
-            group["lr"] = config.rate * min(1.0, step / config.warmup) * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * share)))
+            group["lr"] = (
+                config.rate
+                * min(1.0, step / config.warmup)
+                * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * share)))
+            )
         rows = torch.randint(len(train.images), (config.batch,), device=device)
         window = random_boxes(config.batch, config.smallest_crop, device)
         flip = torch.rand(config.batch, device=device) < 0.5
@@ -142,13 +148,17 @@ def propose_loss(logits: Any, found: Any, boxes: Any, config: ProposeConfig) -> 
     iou, generous = generous_iou(found, wanted)
     target = torch.where(mine, iou.detach().clamp(0, 1), 0.0)
     chance = torch.sigmoid(logits)
-    grid = ((target - chance).abs() ** 2 * F.binary_cross_entropy_with_logits(logits, target, reduction="none")).sum()
+    grid = (
+        (target - chance).abs() ** 2 * F.binary_cross_entropy_with_logits(logits, target, reduction="none")
+    ).sum()
     count = mine.sum().clamp(min=1)
     return grid / count + config.edge_weight * ((1 - generous) * mine).sum() / count
 
 
 @torch.inference_mode()
-def propose(image: ImageNetwork, head: ProposerHead, images: Any, count: int = 10, batch: int = 500) -> list[Any]:
+def propose(
+    image: ImageNetwork, head: ProposerHead, images: Any, count: int = 10, batch: int = 500
+) -> list[Any]:
     """Ten boxes for each picture, as the runtime does it."""
     whole = torch.tensor([0.0, 0.0, 1.0, 1.0], device=images.device)
     found = []
@@ -162,7 +172,7 @@ def propose(image: ImageNetwork, head: ProposerHead, images: Any, count: int = 1
 
 
 def recall_at(found: list[Any], boxes: Any, threshold: float = 0.5) -> dict[str, float]:
-    """Share of the pictures' boxes that some proposal overlaps with IoU of at least `threshold`: all, and the large ones."""
+    """Share of the pictures' boxes that a proposal overlaps with IoU of at least `threshold`: all, and the large."""
     hit, large = [], []
     for proposals, row in zip(found, boxes.cpu().numpy(), strict=True):
         wanted = row[(row[:, 2] > row[:, 0])]

@@ -58,7 +58,9 @@ class Store:
     pieces: list[str]
 
 
-def load_store(folder: Path, teacher: Teacher, device: str, workers: int = 16, seed: int = 0) -> Store:
+def load_store(
+    folder: Path, teacher: Teacher, device: str, workers: int = 16, seed: int = 0, made: int = 60_000
+) -> Store:
     rng = np.random.default_rng(seed)
     flickr_bytes, flickr = read_pack(folder, "flickr")
     coco_bytes, coco = read_pack(folder, "coco_train")
@@ -69,7 +71,9 @@ def load_store(folder: Path, teacher: Teacher, device: str, workers: int = 16, s
     groups = [flickr[n]["captions"] for n in train] + [coco[n]["captions"] for n in captioned]
     texts = [caption for group in groups for caption in group]
     starts = np.cumsum([0, *map(len, groups)])
-    five = np.stack([start + np.resize(np.arange(len(group)), 5) for start, group in zip(starts, groups, strict=False)])
+    five = np.stack(
+        [start + np.resize(np.arange(len(group)), 5) for start, group in zip(starts, groups, strict=False)]
+    )
 
     kept, pieces = teacher.kept_pieces()
     compact = torch.ones(len(teacher.tokenizer), dtype=torch.long, device=device)
@@ -112,7 +116,7 @@ def load_store(folder: Path, teacher: Teacher, device: str, workers: int = 16, s
         class_text=on([labels[f"a {name}"] for name in COCO_CLASSES]),
         tiny_class=on([tiny_names.index(row["name"]) for row in tiny]),
         tiny_text=on([labels[f"a {name}"] for name in tiny_names]),
-        loose=embed(_loose_texts(pieces, rng)),
+        loose=embed(_loose_texts(pieces, rng, made)),
         dev_images=on(decode_square([flickr_bytes[n] for n in dev], 128, workers), torch.uint8),
         dev_captions=embed([caption for n in dev for caption in flickr[n]["captions"][:5]]),
         table=torch.as_tensor(teacher.piece_vectors(kept), device=device),
@@ -121,7 +125,7 @@ def load_store(folder: Path, teacher: Teacher, device: str, workers: int = 16, s
 
 
 def _regions(coco: list[dict[str, Any]], rng: np.random.Generator) -> dict[str, list[Any]]:
-    """Boxes large enough to learn from, each with a phrase for its class from the picture's captions where there is one."""
+    """Boxes large enough to learn from, each with a phrase for its class from the captions where there is one."""
     found: dict[str, list[Any]] = {"image": [], "box": [], "class": [], "text": []}
     for number, row in enumerate(coco):
         said: dict[int, list[str]] = {}
@@ -157,21 +161,29 @@ def _present(coco: list[dict[str, Any]]) -> Any:
     return shown
 
 
-def _loose_texts(pieces: list[str], rng: np.random.Generator, made: int = 60_000) -> list[str]:
-    """Every whole word the teacher knows, alone, with an article, and in made-up phrases."""
-    words = [piece for piece in pieces[2:] if piece.isalpha() and len(piece) > 2]
-    openers = "the a an two my our his her their some many this".split()
+def _loose_texts(pieces: list[str], rng: np.random.Generator, made: int) -> list[str]:
+    """Whole words the teacher knows, alone, with an article, and in `made` made-up phrases."""
+    words = [piece for piece in pieces[2:] if piece.isalpha() and len(piece) > 2][:made]
+    openers = ("the a an two my our his her their some many this ").split()
     qualities = (
-        "big small old young red blue green white black brown yellow wooden happy little long beautiful new dark"
-        " bright large tall wet dirty colorful empty full"
+        "big small old young red blue green white black brown yellow wooden happy little "
+        "long beautiful new dark bright large tall wet dirty colorful empty full "
     ).split()
-    joins = "in on with near of at behind by".split()
+    joins = ("in on with near of at behind by ").split()
     texts = words + [f"the {word}" for word in words]
 
     def draw(some: list[str]) -> list[str]:
         return [some[n] for n in rng.integers(len(some), size=made)]
 
-    parts = zip(draw(openers), draw(qualities), draw(joins), draw(words), draw(words), rng.integers(4, size=made), strict=True)
+    parts = zip(
+        draw(openers),
+        draw(qualities),
+        draw(joins),
+        draw(words),
+        draw(words),
+        rng.integers(4, size=made),
+        strict=True,
+    )
     for opener, quality, join, a, b, form in parts:
         forms = (f"{opener} {quality} {a}", f"{opener} {a}", f"{opener} {a} {join} the {b}", f"{a} {b}")
         texts.append(forms[form])

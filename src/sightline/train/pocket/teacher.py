@@ -63,7 +63,9 @@ class Teacher:
         cls, sep = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
         rows = []
         for start in range(0, len(numbers), 4096):
-            ids = torch.tensor([[cls, int(n), sep] for n in numbers[start : start + 4096]], device=self.device)
+            ids = torch.tensor(
+                [[cls, int(n), sep] for n in numbers[start : start + 4096]], device=self.device
+            )
             rows.append(self._pool(ids, torch.ones_like(ids)))
         vectors = torch.cat(rows)
         centred = vectors - vectors.mean(0)

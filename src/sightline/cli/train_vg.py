@@ -1,0 +1,40 @@
+"""`sightline train vg`: RoViST-VG's projections on top of an encoder's region vectors."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sightline.cli.app import console
+from sightline.cli.train import train_app
+
+
+@train_app.command("vg")
+def train_vg(
+    data: Annotated[
+        Path, typer.Option(help="A coco_regions parquet file, or the folder of Flickr30k Entities.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="File for the trained model (.npz).")],
+    captions: Annotated[
+        Path | None, typer.Option(help="Captions of those pictures (coco_captions.jsonl.gz).")
+    ] = None,
+    images: Annotated[Path | None, typer.Option(help="Folder of Flickr30k's pictures.")] = None,
+    encoder: Annotated[str, typer.Option(help="pocket, or clip:NAME-or-PATH.")] = "pocket",
+    vectors: Annotated[Path | None, typer.Option(help="Word vectors in GloVe's text form.")] = None,
+    most: Annotated[int, typer.Option(help="Regions to learn from at most.")] = 26_000,
+    epochs: Annotated[
+        int, typer.Option(help="Epochs at most; training stops earlier when it no longer helps.")
+    ] = 40,
+) -> None:
+    """Train RoViST-VG's visual grounding model (Algorithm 1 of its paper)."""
+    from sightline.errors import extra
+
+    extra("torch", "train")
+    from sightline.train.vg import VgConfig, train
+
+    found = train(
+        data, out, captions, images, encoder, vectors, most, VgConfig(epochs=epochs), log=console.print
+    )
+    console.print(
+        f"{out}: {found['pairs']} pairs, held-out loss {found['loss']}, own word wins {found['wins']}"
+    )

@@ -1,0 +1,56 @@
+"""RoViST-VG's two projections at run time: an encoder's region vectors and word vectors into one space."""
+
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.errors import UsageError
+
+EMBEDDED = Path(__file__).parents[1] / "models" / "vg" / "vg.npz"
+Floats = NDArray[np.float32]
+
+
+class Words(Protocol):
+    """Vectors of words: the embedded table of pieces, or a file's."""
+
+    width: int
+
+    def of_text(self, text: str) -> Floats | None: ...
+
+
+class Grounding:
+    """I_e = tanh(W_i h + b_i) and T_e = tanh(W_t t + b_t), of unit length: their product is the cosine."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        place = path or EMBEDDED
+        try:
+            with np.load(place, allow_pickle=False) as stored:
+                self._W_i, self._b_i, self._W_t, self._b_t = (
+                    stored[name].astype(np.float32) for name in ("W_i", "b_i", "W_t", "b_t")
+                )
+                self.encoder, self.vectors = str(stored["encoder"]), str(stored["vectors"])
+        except (OSError, ValueError, KeyError) as fault:
+            raise UsageError(
+                f"{place}: not a RoViST-VG model ({fault}); sightline train vg makes one"
+            ) from None
+        self.signature = "embedded-1" if path is None else place.name
+
+    def fits(self, encoder: str, vectors: str) -> None:
+        """Refuse vectors that these projections were not trained on: they would give numbers without meaning."""
+        if encoder != self.encoder or vectors != self.vectors:
+            raise UsageError(
+                f"this RoViST-VG model was trained on {self.encoder} with {self.vectors} word vectors, "
+                f"not on {encoder} with {vectors}; train one with: sightline train vg"
+            )
+
+    def regions(self, rows: Floats) -> Floats:
+        return _unit(np.tanh(rows @ self._W_i.T + self._b_i))
+
+    def words(self, rows: Floats) -> Floats:
+        return _unit(np.tanh(rows @ self._W_t.T + self._b_t))
+
+
+def _unit(rows: Floats) -> Floats:
+    return rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12)

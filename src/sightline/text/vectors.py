@@ -1,0 +1,49 @@
+"""Word vectors from a file in GloVe's text form: a word and its numbers on each line."""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.errors import UsageError
+
+Floats = NDArray[np.float32]
+
+
+class WordVectors:
+    """Vectors by word. A mention of several words gets their mean (as RoViST-VG does)."""
+
+    def __init__(self, rows: dict[str, Floats], name: str) -> None:
+        self._rows = rows
+        self.name = name
+        self.width = len(next(iter(rows.values())))
+
+    @classmethod
+    def from_file(cls, path: Path) -> "WordVectors":
+        rows: dict[str, Floats] = {}
+        width = 0
+        try:
+            with path.open(encoding="utf-8", errors="replace") as lines:
+                for number, line in enumerate(lines, 1):
+                    word, *numbers = line.rstrip().split(" ")
+                    if number == 1 and len(numbers) == 1:
+                        continue  # word2vec's header: how many words, how many numbers
+                    width = width or len(numbers)
+                    if len(numbers) != width:
+                        raise UsageError(
+                            f"{path}, line {number}: {len(numbers)} numbers where {width} are expected"
+                        )
+                    try:
+                        rows[word] = np.array(numbers, np.float32)
+                    except ValueError:
+                        raise UsageError(f"{path}, line {number}: not a word and its numbers") from None
+        except OSError as fault:
+            raise UsageError(f"{path}: cannot be read ({fault.strerror})") from None
+        if not rows or not width:
+            raise UsageError(f"{path}: no word vectors in it")
+        return cls(rows, f"file:{path.name}")
+
+    def of_text(self, text: str) -> Floats | None:
+        """The mean vector of a word or a few words; None where none of them is known."""
+        known = [self._rows[word] for word in text.lower().split() if word in self._rows]
+        return np.mean(known, axis=0, dtype=np.float32) if known else None
