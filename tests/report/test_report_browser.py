@@ -294,6 +294,28 @@ def test_a_phone_shows_the_list_or_the_story_and_nothing_sticks_out(report: Path
     context.close()
 
 
+def test_five_thousand_stories_are_found_and_opened(browser: "Browser", tmp_path: Path) -> None:
+    ids = [f"story {n}" for n in range(5_000)]
+    items = (Item(id, (), sentences=SENTENCES) for id in ids)
+    scores = (Score(id, "groovist", n / 5_000, "groovist", evidence()) for n, id in enumerate(ids))
+    row = {"mean": 0.5, "n": 5_000, "failed": 0, "signature": "groovist"}
+    path = tmp_path / "many.html"
+    write_report(
+        path, items, scores, [], title="Many", summary={"items": 5_000, "metrics": {"groovist": row}}
+    )
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    expect(page.locator("#count")).to_have_text("5,000 stories")
+    assert page.evaluate("document.querySelectorAll('*').length") < 3_000  # not all at once
+    page.select_option("[name=order]", "high")
+    expect(page.locator("#list .id").first).to_have_text("story 4999")
+    page.fill("[name=search]", "dragon 4711")
+    page.locator("#list a").first.click()
+    expect(page.locator("#story h3")).to_have_text("story 4711")
+    assert page.locator("table.phrases tbody tr").count() == 4
+    page.close()
+
+
 def test_without_scripts_the_overview_can_be_read(report: Path, browser: "Browser") -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
