@@ -11,7 +11,6 @@ from sightline.cli.app import app, console
 from sightline.cli.progress import run_progress
 from sightline.demo import METRICS, STORIES, VERSIONS, by_version, mean_by_version
 from sightline.io.write import read_scores
-from sightline.metrics import metrics
 from sightline.pipeline.files import score_file
 from sightline.pipeline.run import Run
 from sightline.pipeline.settings import Settings
@@ -29,15 +28,12 @@ def demo(
     regions: Annotated[str, typer.Option(help="proposer, windows or detector:NAME.")] = Settings.regions,
 ) -> None:
     """Score bundled sample stories: good, mediocre and wrong ones for the same pictures."""
-    chosen = [name for name in METRICS if name in metrics]
-    run = Run(chosen, Settings(encoder=encoder, nlp=nlp, regions=regions))
+    run = Run(METRICS, Settings(encoder=encoder, nlp=nlp, regions=regions))
     with run_progress() as progress:
         score_file(STORIES, run, out, overwrite=True, title="Sightline demo", progress=progress)
     scores = list(read_scores(out / "scores.jsonl"))
-    console.print(demo_table(chosen, by_version(scores), mean_by_version(scores)))
-    console.print(
-        "A dash: the metric needs more than one sentence, or a story. Each score's evidence is in the report."
-    )
+    console.print(demo_table(METRICS, by_version(scores), mean_by_version(scores)))
+    console.print("The evidence for each score is in the report.")
     console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
 
 
