@@ -17,13 +17,19 @@ VICR = scales()["vicr"]
 @pytest.mark.parametrize(
     ("training", "right", "rated", "points", "opens"),
     [
-        (Training(), 10, 20, 0, True),  # accuracy .5
-        (Training(), 9, 20, 24, False),
-        (Training(), 9, 20, 25, True),  # points
-        (Training(tutorial=0, opens="accuracy"), 9, 20, 60, False),  # the paper's form: accuracy alone
-        (Training(tutorial=0, opens="accuracy"), 10, 20, -5, True),
-        (Training(), 1, 4, 5, True),  # a small study asks for points in proportion: 25 of 20 is 5 of 4
-        (Training(), 1, 4, 4, False),
+        (Training(opens="either"), 10, 20, 0, True),  # accuracy .5
+        (Training(opens="either"), 9, 20, 24, False),
+        (Training(opens="either"), 9, 20, 25, True),  # points
+        (Training(tutorial=0), 9, 20, 60, False),  # the paper's form: accuracy alone
+        (Training(tutorial=0), 10, 20, -5, True),
+        (
+            Training(opens="points"),
+            1,
+            4,
+            5,
+            True,
+        ),  # a small study asks for points in proportion: 25 of 20 is 5 of 4
+        (Training(opens="points"), 1, 4, 4, False),
         (Training(), 0, 0, 0, False),
         (Training(probation=0), 0, 0, 0, True),
     ],

@@ -1,7 +1,13 @@
 """Small studies and drawn pictures for the server's tests."""
 
+import http.client
 import io
+import os
+import socket
+import subprocess
+import sys
 import tempfile
+import time
 from pathlib import Path
 
 from PIL import Image, ImageDraw
@@ -54,3 +60,58 @@ def make_study(
         ]
         items.add_items(connection, stored, rows)
     return stored
+
+
+SRC = Path(__file__).parents[2] / "src"
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+NURSERY = """
+import os, signal, sys
+from sightline.server.start import Database, run
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+for line in sys.stdin:
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        run(Database(sys.argv[1]), "127.0.0.1", int(sys.argv[2]))
+        os._exit(0)
+    print(child, flush=True)
+"""
+
+
+class Nursery:
+    """Has everything imported and lets a server go at each call: starting one takes moments."""
+
+    def __init__(self, url: str, port: int) -> None:
+        self.port = port
+        threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        line = [sys.executable, "-c", NURSERY, url, str(port)]
+        env = {**os.environ, **threads, "PYTHONPATH": str(SRC)}
+        self.process = subprocess.Popen(
+            line, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def start(self) -> int:
+        """A server's process id, once it answers."""
+        self.process.stdin.write("go\n")
+        self.process.stdin.flush()
+        child = int(self.process.stdout.readline())
+        for _ in range(1200):
+            try:
+                link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+                link.request("GET", "/health")
+                if link.getresponse().status == 200:
+                    return child
+            except OSError:
+                time.sleep(0.03)
+        raise RuntimeError("the server did not start")
+
+    def close(self) -> None:
+        self.process.stdin.close()
+        self.process.wait(15)

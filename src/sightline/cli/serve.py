@@ -1,7 +1,6 @@
 """`sightline serve`: the web application in which people judge."""
 
 import socket
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -28,10 +27,10 @@ def serve(
     sample: Annotated[bool, typer.Option(help="Begin an empty database with sample studies.")] = True,
 ) -> None:
     """Let people play the rating game and take part in studies, in the browser."""
-    uvicorn = extra("uvicorn", "server")
+    extra("uvicorn", "server")
     extra("fastapi", "server")
     extra("sqlalchemy", "server")
-    from sightline.server.start import open_database, set_up_studies
+    from sightline.server.start import open_database, run, set_up_studies
 
     _check_port(host, port)
     database, password = open_database(db, sample=sample, staff=staff)
@@ -42,18 +41,7 @@ def serve(
     )
     if password:
         console.print(f"Staff login: {password[0]} with password {password[1]} (shown once)", highlight=False)
-    from sightline.server.app import create_app
-    from sightline.server.context import Server
-
-    sys.setswitchinterval(0.001)  # the writer's thread must not keep a request waiting
-    uvicorn.run(
-        create_app(Server(database)),
-        host=host,
-        port=port,
-        log_level="warning",
-        server_header=False,
-        date_header=True,
-    )
+    run(database, host, port)
 
 
 def _check_port(host: str, port: int) -> None:

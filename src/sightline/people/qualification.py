@@ -1,24 +1,29 @@
 """Admitting workers by how well they agree with gold annotators (HL, equation 1)."""
 
-import importlib
 from collections.abc import Sequence
 
 import numpy as np
 
+from sightline.errors import UsageError
+from sightline.psychometrics.workers import select_workers
 
-def agreement_ratio(gold: Sequence[Sequence[float]], worker: Sequence[float]) -> float:
-    """r = alpha_w / alpha_gold: with the worker among the gold annotators, over the annotators alone.
+WORKER = "worker"
+
+
+def admits(gold: Sequence[Sequence[float]], worker: Sequence[float], threshold: float) -> bool:
+    """Whether r = alpha_w / alpha_gold exceeds the threshold.
 
     `gold` holds each question's annotators' values, `worker` the worker's value for the same question.
     Without agreement among the gold annotators there is nothing to compare with: nobody is admitted.
     """
-    if not gold:
-        return 0.0
-    annotators = max(map(len, gold))
-    table = np.full((annotators + 1, len(gold)), np.nan)
+    annotators = [f"gold {number}" for number in range(max(map(len, gold), default=0))]
+    table = np.full((len(annotators) + 1, len(gold)), np.nan)
     for question, values in enumerate(gold):
         table[: len(values), question] = values
-    table[-1] = worker
-    krippendorff_alpha = importlib.import_module("sightline.psychometrics.agreement").krippendorff_alpha
-    among_gold = krippendorff_alpha(table[:-1])
-    return float(krippendorff_alpha(table) / among_gold) if among_gold > 0 else 0.0
+    if gold:
+        table[-1] = worker
+    try:
+        found = select_workers(table, [*annotators, WORKER], annotators, threshold=threshold)
+    except UsageError:
+        return False
+    return any(one.name == WORKER and one.keep for one in found.workers)

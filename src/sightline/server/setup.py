@@ -36,7 +36,7 @@ title = "How good are these captions?"
 scale = "vicr"              # flickr8k, likert, likelihood, grounding, binary, or a table of your own
 ratings_per_item = 5
 hard = {more = 2, above = 1.4}
-training = {tutorial = 10, probation = 20, accuracy = 0.5, points = 25}
+training = {tutorial = 10, probation = 20, accuracy = 0.5}
 checks = {gold = 0.1, attention = 0.02}
 leaderboard = true
 """

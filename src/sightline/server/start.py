@@ -1,11 +1,17 @@
 """Getting a server ready: tables, the first staff member, studies."""
 
 import secrets
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import uvicorn
+
+from sightline.errors import UsageError, unknown
 from sightline.people.study import read_study
 from sightline.server import setup
+from sightline.server.app import create_app
+from sightline.server.context import Server
 from sightline.server.sample import is_empty, prepare_samples
 from sightline.server.storage import raters, studies
 from sightline.server.storage import staff as store_staff
@@ -33,6 +39,34 @@ def open_database(
             with database.write() as connection:
                 setup.store(connection, prepared, public=True)
     return database, made
+
+
+def existing_study(url: str, slug: str) -> tuple[Database, StoredStudy]:
+    """A database and a study in it, for commands."""
+    database = Database(url)
+    if database.is_sqlite and not Path(url.removeprefix("sqlite:///")).is_file():
+        raise UsageError(f"--db {url}: no such database")
+    database.migrate()
+    with database.read() as connection:
+        stored = studies.find(connection, slug)
+        known = [each.slug for each in studies.everything(connection)]
+    if stored is None:
+        raise unknown("study", slug, known)
+    return database, stored
+
+
+def run(database: Database, host: str, port: int) -> None:
+    """Serve until told to stop."""
+    sys.setswitchinterval(0.001)  # the writer's thread must not keep a request waiting
+    uvicorn.run(
+        create_app(Server(database)),
+        host=host,
+        port=port,
+        log_level="warning",
+        server_header=False,
+        access_log=False,
+        timeout_keep_alive=75,
+    )
 
 
 def set_up_studies(database: Database, files: Sequence[Path], public: bool) -> list[tuple[StoredStudy, str]]:

@@ -128,7 +128,7 @@ def add_answers(connection: Connection, stored: StoredStudy, judged: Iterable[Ju
         )
     }
     raters = dict(
-        connection.execute(select(t.Rater.code, t.Rater.id).where(t.Rater.study_id == stored.id)).tuples()
+        connection.execute(select(t.Rater.code, t.Rater.id).where(t.Rater.study_id == stored.id)).all()
     )
     here = t.Answer.study_id == stored.id
     known = {

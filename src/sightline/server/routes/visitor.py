@@ -27,9 +27,8 @@ def front(request: Request) -> Response:
     with server.database.read() as connection:
         known = studies.everything(connection)
     mine = [stored for stored in known if stored.slug in session.raters]
-    open_to_all = [
-        stored for stored in reversed(known) if stored.public and stored.open and stored not in mine
-    ]
+    others = [stored for stored in reversed(known) if stored not in mine]
+    open_to_all = [stored for stored in others if stored.public and stored.open]
     return page(request, "front.html", mine=mine, open_to_all=open_to_all)
 
 

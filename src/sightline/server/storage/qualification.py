@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from sightline.people.qualification import agreement_ratio
+from sightline.people import qualification
 from sightline.server.storage import schema as t
 from sightline.server.storage.studies import StoredStudy
 
@@ -26,4 +26,4 @@ def admits(connection: Connection, stored: StoredStudy, rater_id: int, round_: i
                 own.append(int(given[name]))
     settings = stored.study.qualification
     assert settings is not None
-    return agreement_ratio(gold, own) > settings.threshold
+    return qualification.admits(gold, own, settings.threshold)

@@ -57,15 +57,11 @@ def progress(connection: Connection, study_id: int) -> dict[str, Any]:
         ).where(main)
     ).one()
     started = connection.execute(select(func.count()).where(main, t.Item.people > 0)).scalar_one()
-    people = (
-        connection.execute(
-            select(t.Rater.phase, func.count())
-            .where(t.Rater.study_id == study_id, t.Rater.active.is_(True))
-            .group_by(t.Rater.phase)
-        )
-        .tuples()
-        .all()
-    )
+    people = connection.execute(
+        select(t.Rater.phase, func.count())
+        .where(t.Rater.study_id == study_id, t.Rater.active.is_(True))
+        .group_by(t.Rater.phase)
+    ).all()
     broken = connection.execute(select(func.count()).where(main, t.Item.state == "broken")).scalar_one()
     return {
         "items": items,
@@ -81,15 +77,11 @@ def progress(connection: Connection, study_id: int) -> dict[str, Any]:
 
 def levels(connection: Connection, stored: StoredStudy) -> list[tuple[str, float]]:
     """How often each level was given to ordinary items."""
-    rows = (
-        connection.execute(
-            select(t.Answer.value, func.count())
-            .where(t.Answer.study_id == stored.id, t.Answer.phase == "playing", t.Answer.value.is_not(None))
-            .group_by(t.Answer.value)
-        )
-        .tuples()
-        .all()
-    )
+    rows = connection.execute(
+        select(t.Answer.value, func.count())
+        .where(t.Answer.study_id == stored.id, t.Answer.phase == "playing", t.Answer.value.is_not(None))
+        .group_by(t.Answer.value)
+    ).all()
     counts: dict[int | None, int] = dict(rows)
     return [(str(level.value), counts.get(level.value, 0)) for level in stored.study.levels.levels]
 

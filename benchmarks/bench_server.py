@@ -1,0 +1,213 @@
+"""The server under load: 200 raters who think three seconds, then submissions as fast as it takes them.
+
+    python benchmarks/bench_server.py [--seconds 120] [--db URL]
+
+Server and load generator share the machine and the loopback. The ratio is submissions a second over bare
+inserts a second into the same database, each committed with full durability.
+"""
+
+import argparse
+import asyncio
+import http.client
+import json
+import random
+import secrets
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from pathlib import Path
+
+from sqlalchemy import text
+
+from sightline.people.study import parse_study
+from sightline.server.security.sessions import COOKIE, Session, Sessions
+from sightline.server.storage import items, raters, staff, studies
+from sightline.server.storage.database import Database
+from sightline.server.storage.items import NewItem
+
+RATERS, THINK, PORT = 200, 3.0, 8931
+SETTINGS = """kind = "rating game"
+title = "Load"
+ratings_per_item = 5
+training = {tutorial = 0, probation = 0}
+checks = {gold = 0.1, attention = 0.02}
+"""
+SERVE = (
+    "import sys; from sightline.server.start import Database, run; "
+    "run(Database(sys.argv[1]), '127.0.0.1', int(sys.argv[2]))"
+)
+
+
+def prepare(database: Database, seconds: float) -> list[dict[str, str]]:
+    """A study large enough for the run; returns each rater's headers."""
+    count = int(RATERS / THINK * seconds / 5) + 30_000
+    with database.write() as connection:
+        stored = studies.add(connection, "load", parse_study(SETTINGS, "toml"), public=True)
+        rows = [
+            NewItem(f"i{n}", {"text": f"caption {n}", "pictures": []}, seed=1 + n % 5) for n in range(count)
+        ]
+        rows += [NewItem(f"g{n}", {"text": f"gold {n}", "pictures": []}, {}, "gold", 3) for n in range(200)]
+        items.add_items(connection, stored, rows)
+        sessions = Sessions(staff.signing_key(connection))
+        people = [raters.join(connection, stored, f"Rater {n}", None) for n in range(RATERS)]
+    made = []
+    for rater in people:
+        session = Session(secrets.token_hex(16), {"load": rater})
+        made.append({"cookie": f"{COOKIE}={sessions.write(session)}", "x-csrf-token": sessions.csrf(session)})
+    return made
+
+
+class Rater:
+    """One connection that plays."""
+
+    def __init__(self, headers: dict[str, str]) -> None:
+        self.head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        self.item: int | None = None
+        self.times: list[float] = []
+        self.errors: list[bytes] = []
+
+    async def connect(self) -> None:
+        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", PORT)
+        self.take(await self.call("GET", "turn"))
+
+    async def call(self, method: str, path: str, body: bytes = b"") -> bytes:
+        kind = f"content-type: application/json\r\ncontent-length: {len(body)}\r\n" if body else ""
+        start = (
+            f"{method} /api/studies/load/{path} HTTP/1.1\r\nhost: 127.0.0.1:{PORT}\r\n{self.head}{kind}\r\n"
+        )
+        self.writer.write(start.encode() + body)
+        head = await self.reader.readuntil(b"\r\n\r\n")
+        length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+        told = await self.reader.readexactly(length)
+        if not head.startswith(b"HTTP/1.1 200"):
+            self.errors.append(head.split(b"\r\n")[0] + b" " + told[:100])
+        return told
+
+    def take(self, told: bytes) -> None:
+        following = json.loads(told).get("next")
+        self.item = following["item"] if following else None
+
+    async def rate(self) -> None:
+        given = {
+            "item": self.item,
+            "token": uuid.uuid4().hex,
+            "answers": {"value": random.randint(1, 5)},
+            "seconds": 3.0,
+        }
+        began = time.perf_counter()
+        told = await self.call("POST", "answers", json.dumps(given).encode())
+        self.times.append(time.perf_counter() - began)
+        self.take(told)
+
+    async def think_and_rate(self, until: float) -> None:
+        await asyncio.sleep(random.uniform(0, THINK))
+        while time.monotonic() < until and self.item is not None:
+            await self.rate()
+            await asyncio.sleep(random.uniform(0.5 * THINK, 1.5 * THINK))
+
+    async def hammer(self, until: float) -> None:
+        while time.monotonic() < until and self.item is not None:
+            await self.rate()
+
+
+async def load(headers: list[dict[str, str]], seconds: float) -> tuple[list[Rater], list[Rater], float]:
+    people = [Rater(each) for each in headers]
+    for person in people:
+        await person.connect()
+    until = time.monotonic() + seconds
+    await asyncio.gather(*(person.think_and_rate(until) for person in people))
+    calm = [(person.times, person.errors) for person in people]
+    for person in people:
+        person.times, person.errors = [], []
+    began = time.monotonic()
+    crowd = people[:64]
+    await asyncio.gather(*(person.hammer(began + 10) for person in crowd))
+    spent = time.monotonic() - began
+    thinking = [Rater({}) for _ in people]
+    for one, (times, errors) in zip(thinking, calm, strict=True):
+        one.times, one.errors = times, errors
+    return thinking, crowd, spent
+
+
+def bare_inserts(database: Database, seconds: float = 4.0) -> float:
+    """Rows a second into an empty copy of the answer table, each its own durable transaction."""
+    whole = dict.fromkeys(("study_id", "item_id", "rater_id", "value", "consensus", "points"), 1)
+    row = {**whole, "round": 0, "returned": 0, "phase": "playing", "answers": None, "before": "0,0,1,0,1"}
+    row |= {"seconds": 3.0, "at": time.time()}
+    with database.engine.connect() as connection:
+        connection.execute(text("CREATE TABLE bare AS SELECT * FROM answer WHERE 1 = 0"))
+        connection.commit()
+        names = ", ".join(["token", *row])
+        marks = ", ".join(f":{name}" for name in ["token", *row])
+        statement = text(f"INSERT INTO bare ({names}) VALUES ({marks})")
+        done, began = 0, time.perf_counter()
+        while time.perf_counter() - began < seconds:
+            database.begin(connection)
+            connection.execute(statement, {**row, "token": uuid.uuid4().hex})
+            connection.commit()
+            done += 1
+        rate = done / (time.perf_counter() - began)
+        connection.execute(text("DROP TABLE bare"))
+        connection.commit()
+    return rate
+
+
+def wait_for(process: subprocess.Popen[bytes]) -> None:
+    for _ in range(600):
+        try:
+            link = http.client.HTTPConnection("127.0.0.1", PORT, timeout=2)
+            link.request("GET", "/health")
+            if link.getresponse().status == 200:
+                return
+        except OSError:
+            time.sleep(0.1)
+    process.kill()
+    raise SystemExit("the server did not start")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=120)
+    parser.add_argument(
+        "--db", help="an empty PostgreSQL database; a SQLite file in a temporary folder if not given"
+    )
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        url = given.db or str(Path(folder) / "load.db")
+        database = Database(url)
+        database.migrate()
+        headers = prepare(database, given.seconds)
+        process = subprocess.Popen([sys.executable, "-c", SERVE, url, str(PORT)])
+        try:
+            wait_for(process)
+            calm, crowd, spent = asyncio.run(load(headers, given.seconds))
+        finally:
+            process.terminate()
+            process.wait(30)
+        bare = bare_inserts(database)
+        with database.read() as connection:
+            kept = connection.execute(text("SELECT count(*) FROM answer")).scalar_one()
+        database.close()
+    times = sorted(each for person in calm for each in person.times)
+    errors = [fault for person in [*calm, *crowd] for fault in person.errors]
+    done = sum(len(person.times) for person in crowd)
+    p50, p99 = statistics.median(times), times[int(len(times) * 0.99)]
+    kind = "PostgreSQL" if given.db else "SQLite"
+    print(f"{kind}, {RATERS} raters, {THINK:.0f} s of thinking, {given.seconds:.0f} s")
+    print(f"  ratings        {len(times)}  ({len(times) / given.seconds:.1f} a second), errors {len(errors)}")
+    print(
+        f"  latency        p50 {1000 * p50:.1f} ms, p99 {1000 * p99:.1f} ms, worst {1000 * times[-1]:.1f} ms"
+    )
+    print(f"  saturated      {done / spent:.0f} submissions a second over {len(crowd)} connections")
+    print(f"  bare inserts   {bare:.0f} a second")
+    print(f"  ratio          {done / spent / bare:.3f}  (at least 0.1)")
+    print(f"  kept           {kept} of {len(times) + done} acknowledged")
+    if errors or kept != len(times) + done or p99 > 0.25 or done / spent / bare < 0.1:
+        raise SystemExit(f"below the floor; first error: {errors[:1]}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,234 @@
+"""In a real Chromium: join, fail training once, pass, play 20 rounds by keys, dispute, be heard."""
+
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+from server_studies import Nursery, free_port, make_study
+from sqlalchemy import select, update
+
+from sightline.server.sample import prepare_samples
+from sightline.server.setup import store
+from sightline.server.storage import raters, staff
+from sightline.server.storage import schema as t
+from sightline.server.storage.database import Database
+
+PASSWORD = "a long password"
+SETTINGS = """
+ratings_per_item = 9
+training = {tutorial = 2, probation = 4, accuracy = 0.5, points = 5}
+checks = {gold = 0.0, attention = 0.0}
+"""
+
+
+@pytest.fixture(scope="module")
+def chromium(pytestconfig):
+    from playwright.sync_api import sync_playwright
+
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        root = str(Path(__file__).parents[1] / "conftest.py")
+        pytestconfig.pluginmanager.get_plugin(root).skip("Chromium is not installed")
+    with sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """A running server with a game whose items four others have all rated 5, and an invitation."""
+    url, port = str(tmp_path_factory.mktemp("site") / "ratings.db"), free_port()
+    database = Database(url)
+    database.migrate()
+    for prepared in prepare_samples():
+        with database.write() as connection:
+            store(connection, prepared, public=True)
+    stored = make_study(database, SETTINGS, main=30, training=12)
+    with database.write() as connection:
+        connection.execute(update(t.Study).where(t.Study.slug == "captions").values(public=False))
+        rated = (t.Item.study_id == stored.id) & (t.Item.role == "main")
+        connection.execute(
+            update(t.Item).where(rated).values(counts="0,0,0,0,4", people=4, wanted=13, free=9)
+        )
+        staff.set_password(connection, "mod", PASSWORD)
+        token = raters.invite(connection, stored.id, 1)
+        experts = dict(connection.execute(select(t.Item.id, t.Item.expert)).all())
+    nursery = Nursery(url, port)
+    server = nursery.start()
+    yield f"http://127.0.0.1:{port}", token, experts, database
+    os.kill(server, signal.SIGTERM)
+    nursery.close()
+    database.close()
+
+
+class Visit:
+    """A page with its screenshots and whatever went wrong in it."""
+
+    def __init__(self, browser, folder, name, **options):
+        self.page = browser.new_context(**options).new_page()
+        self.folder, self.name, self.count, self.faults = folder, name, 0, []
+        self.page.on("pageerror", lambda fault: self.faults.append(str(fault)))
+        self.page.on("console", lambda told: self.faults.append(told.text) if told.type == "error" else None)
+
+    def shot(self, what, full=True):
+        self.count += 1
+        self.page.screenshot(path=self.folder / f"{self.name}-{self.count:02d}-{what}.png", full_page=full)
+
+    def rate(self, level):
+        self.page.keyboard.press(str(level))
+        self.page.wait_for_selector("#feedback:not([hidden])")
+        earned = int(self.page.inner_text("#earned"))
+        self.page.wait_for_function("document.activeElement.id === 'next'")
+        return earned
+
+    def next(self):
+        self.page.keyboard.press("Enter")
+        self.page.wait_for_selector("#feedback", state="hidden")
+
+
+def item_of(visit):
+    reply = visit.page.request.get(visit.page.url.replace("/studies/", "/api/studies/") + "/turn")
+    return reply.json()["next"]["item"]
+
+
+@pytest.mark.browser
+def test_a_newcomer_from_the_link_to_the_accepted_dispute(chromium, site, tmp_path):
+    base, token, experts, database = site
+    shots = Path(os.environ.get("SIGHTLINE_ARTEFACTS", tmp_path / "artefacts"))
+    shots.mkdir(parents=True, exist_ok=True)
+    player = Visit(chromium, shots, "player", viewport={"width": 1280, "height": 800})
+    page = player.page
+    page.goto(f"{base}/join/{token}")
+    player.shot("join")
+    page.fill("#name", "Newcomer")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#game")
+    expected = []
+    for good in (False, True):
+        for lesson in range(6):
+            item = item_of(player)
+            level = experts[item] if good else 1 if experts[item] > 3 else 5
+            points = player.rate(level)
+            expected.append(("tutorial" if lesson < 2 else "probation", level, points))
+            if lesson in (0, 1, 5):
+                player.shot(f"lesson-{'good' if good else 'bad'}-{lesson}", full=False)
+            note = page.inner_text("#lesson-note") if page.is_visible("#lesson-note") else ""
+            if lesson == 5:
+                assert ("game is open" in note) is good
+                assert ("begins anew" in note) is not good
+            player.next()
+    assert page.inner_text("#phase") == "Game"
+    total, levels = 0, [5, 4, 5, 3, 5, 1, 5, 5, 2, 5, 5, 5, 4, 5, 5, 5, 3, 5, 5, 5]
+    for number, level in enumerate(levels):
+        points = player.rate(level)
+        total += points
+        expected.append(("playing", level, points))
+        assert page.inner_text("#points") == str(total)
+        if level == 1:
+            assert points == -1
+            player.shot("lost", full=False)
+            page.click("#dispute")
+            page.fill("#reason", "The caption is about another drawing.")
+            page.click("#dispute-form .button:not(.secondary)")
+            page.wait_for_selector("#lesson-note:not([hidden])")
+        player.shot("round", full=False) if number == 0 else None
+        player.next()
+    page.goto(f"{base}/studies/captions/me")
+    assert page.is_visible("text=dispute open")
+    player.shot("record")
+    page.goto(f"{base}/studies/captions/leaderboard")
+    player.shot("leaderboard")
+    assert page.inner_text("tr.me td:nth-child(3)") == str(total)
+
+    moderator = Visit(chromium, shots, "moderator", viewport={"width": 1280, "height": 800})
+    page = moderator.page
+    page.goto(f"{base}/staff")
+    moderator.shot("login")
+    page.fill("#name", "mod")
+    page.fill("#password", PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/staff")
+    for where in (
+        "",
+        "/studies/captions",
+        "/studies/captions/raters",
+        "/studies/captions/items",
+        "/studies/new",
+        "/audit",
+    ):
+        page.goto(f"{base}/staff{where}")
+        moderator.shot(where.replace("/", "-") or "home")
+    page.goto(f"{base}/staff/studies/captions/disputes")
+    moderator.shot("disputes")
+    page.fill("input[name=reply]", "Indeed.")
+    page.click("button[value=accepted]")
+    page.wait_for_selector("text=Indeed.")
+    moderator.shot("decided")
+    reply = page.request.get(f"{base}/staff/studies/captions/export?what=ratings&form=jsonl")
+    rows = [json.loads(line) for line in reply.text().splitlines()]
+    assert [(row["phase"], row["value"], row["points"]) for row in rows] == expected
+    assert [(row["value"], row["returned"]) for row in rows if row["returned"]] == [(1, 1)]
+    assert len({row["rater"] for row in rows}) == 1
+    with database.read() as connection:
+        assert (
+            connection.execute(select(t.Rater.points).where(t.Rater.name == "Newcomer")).scalar_one()
+            == total + 1
+        )
+    assert player.faults == []
+    assert moderator.faults == []
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
+def test_pages_fit_the_screen_and_can_be_read(chromium, site, tmp_path, scheme, width):
+    """Nothing is cut off sideways, every control has a name, text stands out from its ground."""
+    base, *_ = site
+    shots = Path(os.environ.get("SIGHTLINE_ARTEFACTS", tmp_path / "artefacts"))
+    shots.mkdir(parents=True, exist_ok=True)
+    visit = Visit(
+        chromium, shots, f"{scheme}-{width}", viewport={"width": width, "height": 844}, color_scheme=scheme
+    )
+    page = visit.page
+    page.goto(base)
+    visit.shot("front")
+    for kind in ("game", "description", "stories"):
+        page.goto(f"{base}/studies/sample-{kind}/join")
+        page.fill("#name", "Ada")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("form")
+        visit.shot(kind)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert page.evaluate(NAMELESS) == []
+        assert page.evaluate(FAINT) == []
+    assert visit.faults == []
+
+
+NAMELESS = """[...document.querySelectorAll('button, input:not([type=hidden]), textarea, select, a, img')]
+  .filter(  (node) => !(node.textContent.trim() || node.getAttribute('aria-label') || node.getAttribute('alt') !== null
+  || node.labels?.length)).map((node) => node.outerHTML.slice(0, 120))"""
+FAINT = """(() => {
+  const parse = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
+  const linear = (c) => c / 255 <= .03928 ? c / 255 / 12.92 : ((c / 255 + .055) / 1.055) ** 2.4;
+  const light = ([r, g, b]) => .2126 * linear(r) + .7152 * linear(g) + .0722 * linear(b);
+  const ground = (node) => {
+    for (; node; node = node.parentElement) {
+      const c = parse(getComputedStyle(node).backgroundColor);
+      if (c.length === 3 || c[3] === 1) return c.slice(0, 3);
+    }
+    return [255, 255, 255];
+  };
+  const found = [];
+  for (const node of document.querySelectorAll('main *')) {
+    const texts = [...node.childNodes].filter((child) => child.nodeType === 3 && child.data.trim());
+    const colour = parse(getComputedStyle(node).color);
+    if (!texts.length || !node.checkVisibility()) continue;
+    if (colour.length > 3 || node.closest('svg, option')) continue;
+    const [a, b] = [light(colour), light(ground(node))].sort((x, y) => y - x);
+    const ratio = (a + .05) / (b + .05);
+    if (ratio < 4.5) found.push([node.textContent.trim().slice(0, 40), ratio.toFixed(2)]);
+  }
+  return found; })()"""
