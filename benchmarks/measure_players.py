@@ -3,8 +3,8 @@
     python benchmarks/measure_players.py [--repeats 20]
 
 With and without training, gold items and gating, at the same number of ratings per item; each with the
-rounded mean and with the quality-weighted consensus. Careless players rate at random or always the same; the others
-err around the truth.
+rounded mean and with the quality-weighted consensus. Careless players rate at random or always the same; the
+others err around the truth.
 """
 
 import argparse

@@ -207,9 +207,11 @@ def test_pages_fit_the_screen_and_can_be_read(chromium, site, tmp_path, scheme, 
     assert visit.faults == []
 
 
-NAMELESS = """[...document.querySelectorAll('button, input:not([type=hidden]), textarea, select, a, img')]
-  .filter(  (node) => !(node.textContent.trim() || node.getAttribute('aria-label') || node.getAttribute('alt') !== null
-  || node.labels?.length)).map((node) => node.outerHTML.slice(0, 120))"""
+NAMELESS = """(() => {
+  const named = (node) => node.textContent.trim() || node.getAttribute('aria-label') || node.labels?.length
+    || node.getAttribute('alt') !== null;
+  const controls = document.querySelectorAll('button, input:not([type=hidden]), textarea, select, a, img');
+  return [...controls].filter((node) => !named(node)).map((node) => node.outerHTML.slice(0, 120)); })()"""
 FAINT = """(() => {
   const parse = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
   const linear = (c) => c / 255 <= .03928 ? c / 255 / 12.92 : ((c / 255 + .055) / 1.055) ** 2.4;
