@@ -117,6 +117,7 @@ class Item(Base):
     __tablename__ = "item"
     __table_args__ = (
         UniqueConstraint("study_id", "key"),
+        Index("ix_item_role", "study_id", "role", "state"),
         Index(
             "ix_item_next",
             "study_id",

@@ -86,6 +86,7 @@ def upgrade() -> None:
         sa.UniqueConstraint("study_id", "key", name=op.f("uq_item_study_id_key")),
     )
     with op.batch_alter_table("item", schema=None) as batch_op:
+        batch_op.create_index("ix_item_role", ["study_id", "role", "state"], unique=False)
         batch_op.create_index(
             "ix_item_next",
             ["study_id", "role", "position"],
@@ -229,6 +230,7 @@ def downgrade() -> None:
     op.drop_table("rater")
     op.drop_table("picture")
     with op.batch_alter_table("item", schema=None) as batch_op:
+        batch_op.drop_index("ix_item_role")
         batch_op.drop_index(
             "ix_item_next",
             sqlite_where=sa.text("free > 0 AND state = 'open'"),
