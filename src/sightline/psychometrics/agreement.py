@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import chi2, rankdata
 
 from sightline.psychometrics.alpha import Scale, alpha, value_counts
-from sightline.psychometrics.responses import Floats
+from sightline.psychometrics.responses import Floats, distinct
 
 
 def fleiss_kappa(ratings: Floats) -> float:
@@ -37,10 +37,10 @@ def kendall_w(ratings: Floats) -> Concordance:
     raters, items = whole.shape
     if raters < 2 or items < 2:
         return Concordance(float("nan"), float("nan"), float("nan"), items)
-    ranks = np.apply_along_axis(rankdata, 1, whole)
+    ranks = rankdata(whole, axis=1)
     total = ranks.sum(axis=0)
     s = float(((total - total.mean()) ** 2).sum())
-    ties = sum(float((n**3 - n).sum()) for n in (np.unique(r, return_counts=True)[1] for r in ranks))
+    ties = sum(float((n**3 - n).sum()) for n in ((whole == v).sum(axis=1) for v in distinct(whole.ravel())))
     most = raters**2 * (items**3 - items) - raters * ties
     if most <= 0:
         return Concordance(float("nan"), float("nan"), float("nan"), items)

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from sightline.errors import unknown
-from sightline.psychometrics.responses import Floats
+from sightline.psychometrics.responses import Floats, distinct
 
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
@@ -61,11 +61,15 @@ def bootstrap_alpha(
 
 def value_counts(ratings: Floats) -> tuple[Floats, Floats]:
     """How often each item got each value, for items with at least two ratings, and the values."""
-    values = np.unique(ratings[~np.isnan(ratings)])
+    values = distinct(ratings[~np.isnan(ratings)])
     counts = np.zeros((ratings.shape[1], len(values)))
-    for rater in ratings:
-        given = np.flatnonzero(~np.isnan(rater))
-        counts[given, np.searchsorted(values, rater[given])] += 1
+    if len(ratings) > ratings.shape[1]:
+        for i, item in enumerate(ratings.T):
+            counts[i] = np.bincount(np.searchsorted(values, item[~np.isnan(item)]), minlength=len(values))
+    else:
+        for rater in ratings:
+            given = np.flatnonzero(~np.isnan(rater))
+            counts[given, np.searchsorted(values, rater[given])] += 1
     return counts[counts.sum(axis=1) >= 2], values
 
 

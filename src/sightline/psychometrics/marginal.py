@@ -25,6 +25,9 @@ from sightline.psychometrics.newton import Curve, maximise
 from sightline.psychometrics.population import LEAST_SIGMA, Normal, Population, Prior, Smooth
 from sightline.psychometrics.responses import Floats, Responses
 
+LEAST_PEOPLE = 100
+"""Fewer say too little about the shape of a population."""
+
 
 @dataclass(frozen=True)
 class Marginal:
@@ -222,7 +225,7 @@ def _climb(likelihood: Likelihood, start: Floats, moving: NDArray[np.bool_]) -> 
 
 def fit_smooth(design: Design, responses: Responses, cells: Cells, normal: Marginal) -> Marginal | None:
     """A population of free shape, where it explains the data better than a normal one (by BIC); else None."""
-    if normal.at_bound or cells.covariates.shape[1] > 1:
+    if normal.at_bound or cells.covariates.shape[1] > 1 or len(cells.of_person) < LEAST_PEOPLE:
         return None
     theta = Likelihood(design, responses, cells, normal.population).grid(
         design.weights @ normal.free, normal.point

@@ -70,7 +70,7 @@ def from_values(
     labels, columns, gaps, left_out = [], [], [], {}
     for i, name in enumerate(items):
         column = values[:, i]
-        used = _used(column[~np.isnan(column)])
+        used = distinct(column[~np.isnan(column)]).astype(np.int64)
         if len(used) < 2:
             left_out[name] = "nobody answered it" if not len(used) else f"everybody gave it {used[0]}"
             continue
@@ -126,15 +126,19 @@ def _lowest(values: Floats, persons: Sequence[str], items: Sequence[str]) -> int
 
 
 def _shared(values: Floats) -> tuple[int, ...]:
-    return tuple(int(v) for v in _used(values[~np.isnan(values)]))
+    return tuple(int(v) for v in distinct(values[~np.isnan(values)]))
 
 
-def _used(values: Floats) -> Ints:
-    """The distinct whole numbers; counted rather than sorted where they lie close together."""
+def distinct(values: Floats) -> Floats:
+    """The distinct numbers, sorted; whole numbers that lie close together are counted, which is much
+    faster."""
     if not len(values) or np.ptp(values) > 1000:
-        return np.unique(values).astype(np.int64)
-    low = int(values.min())
-    return np.flatnonzero(np.bincount((values - low).astype(np.int64))) + low
+        return np.unique(values)
+    low = values.min()
+    whole = (values - low).astype(np.int64)
+    if not np.array_equal(whole + low, values):
+        return np.unique(values)
+    return np.asarray(np.flatnonzero(np.bincount(whole)) + low, np.float64)
 
 
 def linked(responses: Responses) -> Responses:
