@@ -24,6 +24,12 @@ def skip(reason: str) -> None:
 
 
 @pytest.fixture(scope="session")
+def environment() -> dict[str, str]:
+    """For processes that tests start: they import this very package."""
+    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src")}
+
+
+@pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of real data that is never part of the repository."""
     if not (DATA / "README.md").is_file():

@@ -171,7 +171,7 @@ def test_ids_of_published_files_never_lead_out_of_their_folder(tmp_path: Path, n
                     assert image.resolve().is_relative_to(tmp_path.resolve())
 
 
-def test_reading_streams(tmp_path: Path) -> None:
+def test_reading_streams(tmp_path: Path, environment: dict[str, str]) -> None:
     """Peak memory does not grow with the file: 12 MB of lines are read in far less."""
     line = json.dumps({"id": "{}", "images": ["p.jpg"], "text": "x" * 600})
     jsonl, table = tmp_path / "items.jsonl.gz", tmp_path / "items.csv"
@@ -186,9 +186,8 @@ def test_reading_streams(tmp_path: Path) -> None:
         "    stream = read_items(Path(name)); tracemalloc.start(); n = sum(1 for _ in stream)\n"
         "    print(n, tracemalloc.get_traced_memory()[1]); tracemalloc.stop()\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script, jsonl, table], capture_output=True, text=True, check=True
-    )
+    words = [sys.executable, "-c", script, str(jsonl), str(table)]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
     for told in done.stdout.splitlines():
         lines, peak = map(int, told.split())
         assert lines == 20_000

@@ -78,17 +78,17 @@ def test_a_vist_story_that_lacks_a_sentence_is_told_not_shortened(tmp_path: Path
 
 
 VWP = """scene_full_id,imdb_id,story_id,story,link0,link1,link2,text0,text1,text2,char0
-tt1_0005_s7_0,tt1,31,"Ann waits. She leaves.",//x.org/tt1/shot_1.jpg,//x.org/tt1/shot_2.jpg,,Ann waits.,She leaves.,,A
-tt1_0005_s7_0,tt1,32,"One text for all.",//x.org/tt1/shot_1.jpg,//x.org/tt1/shot_2.jpg,,,,,Ann
+tt1_05_0,tt1,31,"Ann waits. She goes.",//x.org/tt1/shot_1.jpg,//x.org/tt1/shot_2.jpg,,Ann waits.,She goes.,,A
+tt1_05_0,tt1,32,"One text for all.",//x.org/tt1/shot_1.jpg,//x.org/tt1/shot_2.jpg,,,,,Ann
 """
 
 
 def test_vwp_rows(tmp_path: Path) -> None:
-    touch(tmp_path / "images", "tt1_0005_s7_0_0.jpg", "tt1/shot_2.jpg")
+    touch(tmp_path / "images", "tt1_05_0_0.jpg", "tt1/shot_2.jpg")
     one, two = read_items(write(tmp_path / "vwp_test.csv", VWP))
-    assert one.id == "tt1_0005_s7_0;31"
-    assert one.sentences == ("Ann waits.", "She leaves.")
-    assert one.images == (tmp_path / "images/tt1_0005_s7_0_0.jpg", tmp_path / "images/tt1/shot_2.jpg")
+    assert one.id == "tt1_05_0;31"
+    assert one.sentences == ("Ann waits.", "She goes.")
+    assert one.images == (tmp_path / "images/tt1_05_0_0.jpg", tmp_path / "images/tt1/shot_2.jpg")
     assert (two.sentences, two.text) == (None, "One text for all.")
 
 

@@ -30,7 +30,7 @@ def run_progress() -> Iterator[RunProgress]:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=errors, transient=True) as bars:
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bars:
         tasks: dict[str, TaskID] = {}
 
         def told(stage: str, done: int) -> None:

@@ -66,6 +66,15 @@ class ScoreWriter:
         for part, path in zip(self._parts, self._paths, strict=True):
             part.replace(path)
 
+    def abandon(self) -> None:
+        """Let go of what was written so far. Files that are in place already stay."""
+        if not self._closed:
+            self._closed = True
+            for file in (self._scores, self._failures, self._table):
+                file.close()
+            for part in self._parts:
+                part.unlink(missing_ok=True)
+
     def _write_rows(self) -> None:
         if self._rows:
             columns = [

@@ -40,6 +40,9 @@ class FileSink:
     def close(self) -> None:
         self._writer.close()
 
+    def abandon(self) -> None:
+        self._writer.abandon()
+
 
 def score_file(
     source: Path,
@@ -53,10 +56,16 @@ def score_file(
     progress: Progress,
 ) -> dict[str, Any]:
     """Score a file into a folder and return the summary. A run that is killed can be resumed from its journal."""
-    items = read_items(source, format=format)
+    items = read_items(source, format=format, on_error="collect")
     journal = open_journal(folder, run, resume, overwrite)
     sink = FileSink(folder)
-    summary = run.score(items, journal, sink, progress)
+    try:
+        summary = run.score(items, journal, sink, progress)
+    except UsageError:
+        sink.abandon()
+        if journal.is_empty:  # wrong use, found before anything was done: nothing to resume
+            journal.delete()
+        raise
     sink.close()
     write_whole(folder / "summary.json", summary_text(summary))
     write_whole(folder / "statistics.json", statistics_text(run.fitted))

@@ -80,14 +80,21 @@ class Journal:
                 f"{path} belongs to a run with other metrics or settings; repeat those, or start over with --overwrite"
             )
 
-    def has(self, item: Item, place: int) -> bool:
-        """Whether the item is here, unchanged and without a failure; if so, its place in the order is renewed."""
-        row = self._db.execute("SELECT digest, whole FROM entry WHERE id = ?", (item.id,)).fetchone()
-        if row is None or row[0] != digest(item) or not row[1]:
-            return False
-        with self._db:
-            self._db.execute("UPDATE entry SET place = ? WHERE id = ?", (place, item.id))
-        return True
+    def renew(self, batch: Sequence[tuple[int, Features]]) -> set[str]:
+        """The ids of those items that are here, unchanged and without a failure. They take their new places."""
+        known: list[tuple[int, str]] = []
+        for place, got in batch:
+            row = self._db.execute("SELECT digest, whole FROM entry WHERE id = ?", (got.item.id,)).fetchone()
+            if row is not None and row[1] and row[0] == digest(got.item):
+                known.append((place, got.item.id))
+        if known:
+            with self._db:
+                self._db.executemany("UPDATE entry SET place = ? WHERE id = ?", known)
+        return {id for _, id in known}
+
+    @property
+    def is_empty(self) -> bool:
+        return self._db.execute("SELECT 1 FROM entry LIMIT 1").fetchone() is None
 
     def add(self, batch: Sequence[tuple[int, Features]], kept: Sequence[Feature[Any]]) -> None:
         """Store a batch, all of it or nothing."""

@@ -29,9 +29,8 @@ class Plan:
             raise UsageError("no metric is named; 'sightline metrics' lists them")
         metrics = {spec: make_metric(spec) for spec in specs}
         statistics = tuple(dict.fromkeys(s for metric in metrics.values() for s in metric.fits()))
-        kept = dict.fromkeys(
-            feature for asker in (*metrics.values(), *statistics) for feature in asker.needs()
-        )
+        askers: list[Metric | Statistic[Any]] = [*metrics.values(), *statistics]
+        kept = dict.fromkeys(feature for asker in askers for feature in asker.needs())
         return cls(metrics, tuple(in_order(kept)), tuple(kept), statistics)
 
 

@@ -1,7 +1,7 @@
 """A run, from items to scores: features batch by batch into the journal, corpus statistics, then every score."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -10,6 +10,7 @@ import numpy as np
 
 from sightline.errors import Unscorable
 from sightline.features.base import Features, Fitted
+from sightline.io import BadLine
 from sightline.items import Evidence, Failure, Item, Score
 from sightline.metrics import Metric
 from sightline.pipeline.engines import Batch, engines
@@ -67,11 +68,11 @@ class Run:
         )
 
     def score(
-        self, items: Iterable[Item], journal: Journal, sink: Sink, progress: Progress
+        self, items: Iterable[Item | BadLine], journal: Journal, sink: Sink, progress: Progress
     ) -> dict[str, Any]:
-        """Score every item into the sink and return the summary."""
-        duplicates: list[Failure] = []
-        places = self._compute(items, journal, duplicates, progress)
+        """Score every item into the sink and return the summary. What is no item is a failure of every metric."""
+        left_out = LeftOut()
+        places = self._compute(items, journal, left_out, progress)
         corpus = Corpus(journal, self.plan, places)
         fitted = Fitted({statistic: statistic.fit(corpus, self.tools) for statistic in self.plan.statistics})
         signatures = {
@@ -86,7 +87,10 @@ class Run:
                 sink.add(scores, failures)
             done += len(batch)
             progress("scores", done)
-        sink.add([], duplicates)
+        for spec in self.plan.metrics:
+            failures = left_out.failures(spec)
+            totals[spec].add([], failures)
+            sink.add([], failures)
         self.fitted = fitted
         return {
             "metrics": {
@@ -99,38 +103,64 @@ class Run:
                 for spec, metric in self.plan.metrics.items()
             },
             "items": places,
-            "duplicates": len(duplicates),
+            "duplicates": len(left_out.duplicates),
+            "bad_lines": len(left_out.bad_lines),
         }
 
     def _compute(
-        self, items: Iterable[Item], journal: Journal, duplicates: list[Failure], progress: Progress
+        self, items: Iterable[Item | BadLine], journal: Journal, left_out: "LeftOut", progress: Progress
     ) -> int:
+        """Features of every item into the journal; returns how many items there are.
+
+        Batches are cut from the whole stream, whether or not a part of it is done already: a resumed run then
+        computes the very batches that the unbroken run would have.
+        """
         journal.forget_order()
-        seen: set[str] = set()
-        done = place = 0
+        done = places = 0
 
-        def fresh() -> Iterator[tuple[int, Features]]:
-            nonlocal place, done
-            for item in items:
-                if item.id in seen:
-                    reason = "an earlier item has the same id; this one is left out"
-                    duplicates.extend(
-                        Failure(item.id, spec, reason, item.source) for spec in self.plan.metrics
-                    )
-                    continue
-                seen.add(item.id)
-                place += 1
-                if journal.has(item, place - 1):
-                    done += 1
-                    progress("features", done)
-                else:
-                    yield place - 1, Features(item)
+        def fresh() -> Iterator[Batch]:
+            nonlocal done, places
+            for batch in _batches(left_out.without(items)):
+                places += len(batch)
+                known = journal.renew(batch)
+                rest = [(place, got) for place, got in batch if got.item.id not in known]
+                done += len(batch) - len(rest)
+                progress("features", done)
+                if rest:
+                    yield rest
 
-        for batch in self.engine(self.plan, self.tools, _batches(fresh())):
+        for batch in self.engine(self.plan, self.tools, fresh()):
             journal.add(batch, self.plan.kept)
             done += len(batch)
             progress("features", done)
-        return place
+        return places
+
+
+@dataclass
+class LeftOut:
+    """What the input holds besides items: lines that are none, and items whose id came before."""
+
+    duplicates: list[Item] = field(default_factory=list)
+    bad_lines: list[BadLine] = field(default_factory=list)
+
+    def without(self, stream: Iterable[Item | BadLine]) -> Iterator[tuple[int, Features]]:
+        """The items of the stream with their places; the rest is noted here."""
+        seen: set[str] = set()
+        for one in stream:
+            if isinstance(one, BadLine):
+                self.bad_lines.append(one)
+            elif one.id in seen:
+                self.duplicates.append(one)
+            else:
+                seen.add(one.id)
+                yield len(seen) - 1, Features(one)
+
+    def failures(self, metric: str) -> list[Failure]:
+        again = "an earlier item has the same id; this one is left out"
+        return [
+            *(Failure(bad.id, metric, bad.reason, bad.where) for bad in self.bad_lines),
+            *(Failure(item.id, metric, again, item.source) for item in self.duplicates),
+        ]
 
 
 @dataclass

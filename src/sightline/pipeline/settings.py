@@ -14,7 +14,6 @@ from sightline.items import Box
 from sightline.pipeline.cache import Cache
 from sightline.text.concreteness import Concreteness
 from sightline.text.language import Language
-from sightline.text.spacy_language import load_language
 from sightline.vision import Picture, Pictures, RegionSource, load_regions
 
 
@@ -60,6 +59,8 @@ class LocalTools:
 
     @cached_property
     def language(self) -> Language:
+        from sightline.text.spacy_language import load_language  # spaCy takes seconds to import
+
         return load_language(self.settings.nlp)
 
     @cached_property

@@ -1,0 +1,187 @@
+"""A run that is killed goes on: nothing lost, nothing scored twice, the same bytes as a run that was not."""
+
+import json
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from sightline.errors import UsageError
+from sightline.pipeline.engines import Batch, engines
+from sightline.pipeline.files import JOURNAL, score_file
+from sightline.pipeline.run import Run
+from sightline.pipeline.settings import Settings
+
+# The command with an encoder that is slow on purpose and notes down what it encodes.
+COMMAND = """
+import hashlib, sys, time
+import numpy as np
+from sightline.encoders import encoders
+
+class Slow:
+    signature, prompt, dimensions, thetas = "slow", "", 8, {"phrases": 0.6, "nouns": 0.6}
+
+    def rows(self, kind, datas):
+        time.sleep(0.04)
+        with open(Slow.log, "a") as log:
+            log.writelines(f"{kind} {hashlib.md5(data).hexdigest()}\\n" for data in datas)
+        seeds = [int.from_bytes(hashlib.md5(data).digest()[:8], "big") for data in datas]
+        found = np.stack([np.random.default_rng(seed).normal(size=8) for seed in seeds]).astype(np.float32)
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+    def encode_images(self, images): return self.rows("image", [image.tobytes() for image in images])
+    def encode_texts(self, texts): return self.rows("text", [text.encode() for text in texts])
+    def calibrate(self, cosine): return cosine
+    def truncated(self, text): return False
+
+Slow.log = sys.argv.pop()
+encoders.add("slow")(lambda argument: Slow())
+from sightline.cli import main
+main()
+"""
+
+
+def stories(folder: Path, count: int, pictures: int) -> Path:
+    for number in range(pictures):
+        levels = np.random.default_rng(number).integers(0, 256, (16, 20, 3), dtype=np.uint8)
+        Image.fromarray(levels).save(folder / f"p{number}.png")
+    choose = random.Random(1)
+    items = [
+        {
+            "id": f"s{n}",
+            "images": [f"p{choose.randrange(pictures)}.png" for _ in range(3)],
+            "sentences": [f"The dog number {n} runs.", "A red boat.", "" if n % 50 == 7 else "A man sits."],
+        }
+        for n in range(count)
+    ]
+    items.append({"id": "lost", "images": ["nowhere.png"], "text": "A dog."})
+    path = folder / "stories.jsonl"
+    path.write_text("\n".join(json.dumps(item) for item in items) + "\nnot JSON\n")
+    return path
+
+
+def entries(folder: Path) -> int:
+    """Items that are safe in the journal."""
+    try:
+        with sqlite3.connect(f"file:{folder / JOURNAL}?mode=ro", uri=True, timeout=1) as journal:
+            (count,) = journal.execute("SELECT count(*) FROM entry").fetchone()
+        return int(count)
+    except sqlite3.Error:
+        return 0
+
+
+def results(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in ("scores.jsonl", "failures.jsonl", "summary.json")}
+
+
+def test_killed_at_random_moments_and_resumed(tmp_path: Path, environment: dict[str, str]) -> None:
+    source = stories(tmp_path, 300, 120)
+
+    def start(out: str, *more: str) -> "subprocess.Popen[bytes]":
+        words = ["score", str(source), "-m", "clipscore", "-m", "rovist-nr", "-o", str(tmp_path / out)]
+        cache = ["--encoder", "slow", "--cache", str(tmp_path / f"cache-{out}"), *more]
+        return subprocess.Popen(
+            [sys.executable, "-c", COMMAND, *words, *cache, str(tmp_path / f"{out}.log")],
+            env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    unbroken = start("unbroken")
+    assert unbroken.wait() == 3
+    choose = random.Random(7)
+    before = 0
+    for kill in range(2):
+        run = start("broken", "--resume")
+        wanted = before + choose.randrange(10, 90)
+        while entries(tmp_path / "broken") < wanted and run.poll() is None:
+            time.sleep(0.005)
+        time.sleep(choose.random() * 0.05)
+        run.kill()
+        run.wait()
+        before = entries(tmp_path / "broken")
+        assert before >= wanted, f"kill {kill} came too late to test anything"
+        assert not (tmp_path / "broken" / "scores.jsonl").exists()
+    final = start("broken", "--resume")
+    assert final.wait() == 3, final.stderr.read()
+    assert results(tmp_path / "broken") == results(tmp_path / "unbroken")
+    ids = [
+        json.loads(line)["id"]
+        for line in (tmp_path / "broken" / "scores.jsonl").open()
+        if "clipscore" in line
+    ]
+    assert len(ids) == len(set(ids)) == 300 - 6, "three sentences for three pictures, or a failure"
+    once = len((tmp_path / "unbroken.log").read_text().splitlines())
+    in_all = len((tmp_path / "broken.log").read_text().splitlines())
+    assert in_all <= once + 2 * 64, "at most the chunk in hand at each kill is encoded again"
+
+
+class Crash(Exception):  # noqa: N818 - it stands for a kill
+    pass
+
+
+def test_an_unbroken_run_and_a_crashed_one_agree_to_the_bit_with_a_real_model(
+    tmp_path: Path, tiny_clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a cache, so that the resumed run encodes again what it needs, beside other neighbours."""
+    source = stories(tmp_path, 24, 80)
+    settings = Settings(encoder=f"clip:{tiny_clip}", regions="windows", region_count=3, cache=None)
+
+    def score(out: str, **choices: Any) -> None:
+        run = Run(["groovist:weights=none", "clipscore"], settings.with_options(theta="0.6"))
+        score_file(source, run, tmp_path / out, progress=lambda stage, done: None, **choices)
+
+    score("unbroken")
+    local = engines.get("local")
+
+    def crashing(plan: Any, tools: Any, batches: Iterator[Batch]) -> Iterator[Batch]:
+        for number, batch in enumerate(local(plan, tools, batches)):
+            if number == 2:
+                raise Crash
+            yield batch
+
+    monkeypatch.setitem(engines._entries, "local", crashing)
+    with pytest.raises(Crash):
+        score("broken")
+    assert entries(tmp_path / "broken") > 0
+    monkeypatch.setitem(engines._entries, "local", local)
+    with pytest.raises(UsageError, match="--resume"):
+        score("broken")
+    score("broken", resume=True)
+    assert results(tmp_path / "broken") == results(tmp_path / "unbroken")
+
+
+def test_a_resumed_run_notices_what_changed(
+    tmp_path: Path, tiny_clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = stories(tmp_path, 5, 9)
+    folder = tmp_path / "out"
+
+    def run(*metrics: str) -> Run:
+        return Run(metrics, Settings(encoder=f"clip:{tiny_clip}", cache=None))
+
+    def quiet(stage: str, done: int) -> None: ...
+
+    def crash(*given: Any, **more: Any) -> None:
+        raise Crash
+
+    monkeypatch.setattr("sightline.pipeline.files.write_report", crash)
+    with pytest.raises(Crash):
+        score_file(source, run("clipscore"), folder, progress=quiet)
+    monkeypatch.undo()
+    with pytest.raises(UsageError, match="other metrics or settings"):
+        score_file(source, run("rovist-nr"), folder, resume=True, progress=quiet)
+    items = [json.loads(line) for line in source.read_text().splitlines()[:5]]
+    items[0]["sentences"] = ["A cat.", "A cat.", "A cat."]
+    Image.new("RGB", (9, 9), "red").save(tmp_path / Path(items[1]["images"][0]).name)
+    fresh = tmp_path / "stories.jsonl"
+    fresh.write_text("\n".join(json.dumps(item) for item in items[:4]))
+    score_file(fresh, run("clipscore"), folder, resume=True, progress=quiet)
+    score_file(fresh, run("clipscore"), tmp_path / "anew", progress=quiet)
+    assert results(folder) == results(tmp_path / "anew")
