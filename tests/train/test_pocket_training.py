@@ -102,7 +102,7 @@ def test_phrases_of_captions_name_their_class() -> None:
 def test_a_cell_answers_for_the_smallest_box_around_it() -> None:
     boxes = torch.tensor([[[0.0, 0, 1, 1], [0.4, 0.4, 0.6, 0.6], [0, 0, 0, 0]]])
     mine, wanted = assign(boxes, 4, 0.3)
-    assert wanted[0, 5].tolist() == pytest.approx([0.0, 0, 1, 1])
+    assert wanted[0, 5].tolist() == pytest.approx([0.4, 0.4, 0.6, 0.6])
     assert bool(mine[0, 5])
     assert not bool(mine[0, 0])
 

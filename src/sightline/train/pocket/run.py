@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.optimize import fsolve
+from scipy.optimize import least_squares
 
 from sightline.train.pocket.export import (
     export_image,
@@ -136,7 +136,7 @@ def calibrate(images: NDArray[Any], texts: NDArray[Any], own: NDArray[np.int64])
         ]
         return [means[0] - MATCHING, means[1] - FOREIGN]
 
-    slope, middle = fsolve(misses, [3.0, 0.3])
+    slope, middle = least_squares(misses, [3.0, 0.3], bounds=([0.1, -1.0], [20.0, 1.0])).x
     return {"low": LOW, "high": HIGH, "slope": round(float(slope), 4), "middle": round(float(middle), 4)}
 
 
