@@ -1,0 +1,76 @@
+"""METEOR 1.5 (Denkowski & Lavie 2014) with its English parameters."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from sightline.features.base import Feature, Features, Fitted
+from sightline.features.meteor import JavaMeteor, MeteorMatches
+from sightline.features.reference import TokenKind
+from sightline.items import Evidence
+from sightline.metrics.base import Metric, Scored, metric
+from sightline.text.alignment import STAGES
+
+Task = Literal["rank", "hter"]
+PARAMETERS = {
+    "rank": (0.85, 0.2, 0.6, 0.75, np.array([1.0, 0.6, 0.8, 0.6])),
+    "hter": (0.4, 1.5, 0.35, 0.55, np.array([1.0, 0.2, 0.6, 0.8])),
+}
+"""METEOR 1.5's alpha, beta, gamma, delta and weights of exact, stem, synonym and paraphrase matches, by the
+task it was tuned for: COCO's caption evaluation uses `rank`, the evaluation of VIST stories `hter`."""
+
+
+def meteor(counts: Sequence[float], task: Task = "rank") -> float:
+    """The score from sufficient statistics, of one text or summed over many.
+
+    Lengths and function words of text and reference, chunks, then matches by stage: content and function
+    words of the text, content and function words of the reference.
+    """
+    alpha, beta, gamma, delta, weights = PARAMETERS[task]
+    length, function, reference_length, reference_function, chunks = counts[:5]
+    content1, function1, content2, function2 = np.reshape(counts[5:], (4, 4))
+    matched, reference_matched = (content1 + function1).sum(), (content2 + function2).sum()
+    if not matched or not reference_matched:
+        return 0.0
+    found = delta * (weights @ content1) + (1 - delta) * (weights @ function1)
+    covered = delta * (weights @ content2) + (1 - delta) * (weights @ function2)
+    precision = found / (delta * (length - function) + (1 - delta) * function)
+    recall = covered / (delta * (reference_length - reference_function) + (1 - delta) * reference_function)
+    f_mean = 1 / ((1 - alpha) / precision + alpha / recall)
+    whole = matched == length and reference_matched == reference_length and chunks == 1
+    fragmentation = 0.0 if whole else chunks / ((matched + reference_matched) / 2)
+    return float(max(f_mean * (1 - gamma * fragmentation**beta), 0.0))
+
+
+@metric("meteor")
+@dataclass(frozen=True)
+class Meteor(Metric):
+    """Words aligned with the best reference: exact, by stem, and by synonym where a WordNet is installed."""
+
+    tokens: TokenKind = "ptb"
+    task: Literal["auto", "rank", "hter"] = "auto"
+    """`auto`: `rank` for captions, as COCO's evaluation; `hter` for stories, as VIST's."""
+    engine: Literal["python", "java"] = "python"
+
+    def needs(self) -> tuple[Feature[Any], ...]:
+        return (MeteorMatches(self.tokens) if self.engine == "python" else JavaMeteor(self.tokens),)
+
+    def score(self, got: Features, fitted: Fitted) -> Scored:
+        (feature,) = self.needs()
+        task: Task = ("rank" if got.item.is_caption else "hter") if self.task == "auto" else self.task
+        every = got[feature].counts
+        best = max(every, key=lambda counts: meteor(counts, task))
+        by_stage = np.reshape(best[5:], (4, 4))[:2].sum(axis=0)
+        parts = {name: float(n) for name, n in zip(STAGES, by_stage, strict=True)}
+        return meteor(best, task), Evidence(parts={**parts, "chunks": best[4]}, counts={task: best})
+
+    def corpus(self, evidence: Iterable[Evidence], fitted: Fitted) -> float | None:
+        """From the summed statistics, as METEOR's own program; None where captions and stories are mixed."""
+        rows = [next(iter(found.counts.items())) for found in evidence]
+        tasks = {task for task, _ in rows}
+        if len(tasks) != 1:
+            return None
+        totals = np.sum([counts for _, counts in rows], axis=0)
+        return meteor(totals.tolist(), "rank" if tasks == {"rank"} else "hter")

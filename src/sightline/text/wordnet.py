@@ -1,0 +1,99 @@
+"""Synonyms from a WordNet, where one is installed: METEOR's synonym stage."""
+
+import importlib.util
+import os
+import zipfile
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+
+from sightline.errors import UsageError
+
+ENDINGS = (
+    ("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man"),
+    ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""), ("er", ""),
+    ("est", ""), ("er", "e"), ("est", "e"),
+)  # fmt: skip
+"""WordNet's rules of detachment: an ending, and what takes its place."""
+PARTS = ("noun", "verb", "adj", "adv")
+
+
+class WordNet:
+    """Which sets of synonyms a word belongs to, inflected or not."""
+
+    def __init__(self, synsets: dict[str, frozenset[str]], bases: dict[str, list[str]], name: str) -> None:
+        self._synsets = synsets
+        self._bases = bases
+        self.name = name
+        self.of = lru_cache(maxsize=200_000)(self._of)
+
+    def _of(self, word: str) -> frozenset[str]:
+        stems = [*self._bases.get(word, ())]
+        stems += [word[: len(word) - len(end)] + new for end, new in ENDINGS if word.endswith(end)]
+        return frozenset().union(*(self._synsets.get(form, frozenset()) for form in (word, *stems)))
+
+    @classmethod
+    def from_jar(cls, path: Path) -> "WordNet":
+        """The synonyms that METEOR 1.5's jar carries: a word on one line, its synsets on the next."""
+        try:
+            with zipfile.ZipFile(path) as jar:
+                synsets = jar.read("synonym/english.synsets").decode("utf-8").splitlines()
+                bases = jar.read("synonym/english.exceptions").decode("utf-8").splitlines()
+        except (OSError, KeyError, zipfile.BadZipFile) as fault:
+            raise UsageError(f"{path}: no METEOR jar with English synonyms ({fault})") from None
+        found: dict[str, list[str]] = {}
+        for base, forms in zip(bases[::2], bases[1::2], strict=False):
+            for form in forms.split():
+                found.setdefault(form, []).append(base)
+        sets = {w: frozenset(ids.split()) for w, ids in zip(synsets[::2], synsets[1::2], strict=False)}
+        return cls(sets, found, path.name)
+
+    @classmethod
+    def from_folder(cls, folder: Path) -> "WordNet":
+        """Princeton's database files: index.noun, noun.exc and so on."""
+        synsets: dict[str, set[str]] = {}
+        bases: dict[str, list[str]] = {}
+        for part in PARTS:
+            for line in _lines(folder / f"index.{part}"):
+                if not line.startswith(" "):
+                    fields = line.split()
+                    count = int(fields[2])
+                    synsets.setdefault(fields[0], set()).update(part[0] + id for id in fields[-count:])
+            for line in _lines(folder / f"{part}.exc"):
+                form, *stems = line.split()
+                bases.setdefault(form, []).extend(stems)
+        return cls({word: frozenset(ids) for word, ids in synsets.items()}, bases, "princeton")
+
+
+def _lines(path: Path) -> Iterable[str]:
+    try:
+        return path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise UsageError(f"{path}: cannot be read ({fault}); a WordNet folder holds index.noun, …") from None
+
+
+def meteor_jar() -> Path | None:
+    """METEOR 1.5's jar, where pycocoevalcap is installed."""
+    found = importlib.util.find_spec("pycocoevalcap")
+    for folder in (found.submodule_search_locations or ()) if found else ():
+        jar = Path(folder) / "meteor" / "meteor-1.5.jar"
+        if jar.is_file():
+            return jar
+    return None
+
+
+@lru_cache(maxsize=4)
+def load_wordnet(given: str | None) -> WordNet | None:
+    """The WordNet at a path (database files, or METEOR's jar); without a path, one that is installed."""
+    if given == "none":
+        return None
+    if given:
+        path = Path(given)
+        return WordNet.from_jar(path) if path.is_file() else WordNet.from_folder(path)
+    if jar := meteor_jar():
+        return WordNet.from_jar(jar)
+    nltk = Path(os.environ.get("NLTK_DATA", Path.home() / "nltk_data"))
+    for folder in (nltk / "corpora" / "wordnet", Path("/usr/share/wordnet")):
+        if (folder / "index.noun").is_file():
+            return WordNet.from_folder(folder)
+    return None
