@@ -50,6 +50,12 @@ class VectorStore(Protocol):
     def put_many(self, pairs: Sequence[tuple[str, bytes]]) -> None: ...
 
 
+def unit(rows: Vectors) -> Vectors:
+    """Rows brought to length one; a zero row stays zero."""
+    found: Vectors = rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12)
+    return found
+
+
 encoders: Registry[Callable[[str], Encoder]] = Registry("encoder")
 """Factories by name: `clip:NAME-or-PATH` calls the factory `clip` with `NAME-or-PATH`."""
 

@@ -6,6 +6,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sightline.encoders.base import unit
 from sightline.errors import UsageError
 
 EMBEDDED = Path(__file__).parents[1] / "models" / "vg" / "vg.npz"
@@ -46,11 +47,7 @@ class Grounding:
             )
 
     def regions(self, rows: Floats) -> Floats:
-        return _unit(np.tanh(rows @ self._W_i.T + self._b_i))
+        return unit(np.tanh(rows @ self._W_i.T + self._b_i))
 
     def words(self, rows: Floats) -> Floats:
-        return _unit(np.tanh(rows @ self._W_t.T + self._b_t))
-
-
-def _unit(rows: Floats) -> Floats:
-    return rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12)
+        return unit(np.tanh(rows @ self._W_t.T + self._b_t))

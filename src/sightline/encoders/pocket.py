@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from sightline.encoders.base import Vectors, encoders
+from sightline.encoders.base import Vectors, encoders, unit
 from sightline.encoders.pieces import pieces
 from sightline.errors import UsageError
 from sightline.vision.pocket_network import FOLDER, open_network, pocket_network
@@ -53,7 +53,7 @@ class Pocket:
         if not images:
             return np.zeros((0, DIMENSIONS), np.float32)
         rows = np.concatenate([found[0] for found in pocket_network().run(images, ["vector"])])
-        return _unit(_unit(rows) - self._image_centre)
+        return unit(unit(rows) - self._image_centre)
 
     def encode_texts(self, texts: Sequence[str]) -> Vectors:
         """A text without a single known piece (empty, emoji, another script) lies at right angles to every picture."""
@@ -69,7 +69,7 @@ class Pocket:
                 block = np.stack([self._pieces.vectors(ids) for _, ids in part])
                 filled = np.concatenate([block, np.repeat(block[:1], AT_ONCE - len(part), axis=0)])
                 rows = self._text.run(["vector"], {"pieces": filled})[0][: len(part)]
-                found[[number for number, _ in part]] = _unit(_unit(rows) - self._text_centre)
+                found[[number for number, _ in part]] = unit(unit(rows) - self._text_centre)
         return found
 
     def _ids(self, text: str) -> list[int]:
@@ -83,7 +83,3 @@ class Pocket:
 
     def truncated(self, text: str) -> bool:
         return len(self._ids(text)) > LONGEST
-
-
-def _unit(rows: Vectors) -> Vectors:
-    return rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12)

@@ -154,7 +154,7 @@ def train_light(
     return history
 
 
-@torch.no_grad()  # type: ignore[untyped-decorator]
+@torch.no_grad()
 def judge(network: OrderNetwork, states: States, stories: Sequence[OrderStory]) -> dict[str, float]:
     """Accuracy and loss over neighbouring pairs, both orders read as in scoring."""
     network.eval()

@@ -31,7 +31,7 @@ PARTS = {
 """Our names and BERT's."""
 
 
-class Layer(nn.Module):  # type: ignore[misc]
+class Layer(nn.Module):
     """A layer of BERT. With `only_first`, just the first piece's state comes out."""
 
     def __init__(self, width: int, inner: int, heads: int) -> None:
@@ -54,7 +54,7 @@ class Layer(nn.Module):  # type: ignore[misc]
         return self.norm(x + self.narrow(F.gelu(self.wide(x))))
 
 
-class OrderNetwork(nn.Module):  # type: ignore[misc]
+class OrderNetwork(nn.Module):
     """`read` gives the states of single sentences, `forward` the logit that the second of two follows the
     first.
     """
@@ -108,7 +108,7 @@ class OrderNetwork(nn.Module):  # type: ignore[misc]
                     found[f"encoder.layer.{number}.{theirs}.{kind}"] = getattr(getattr(layer, ours), kind)
         return {name: value.detach().float().cpu().numpy() for name, value in found.items()}
 
-    @torch.no_grad()  # type: ignore[untyped-decorator]
+    @torch.no_grad()
     def load(self, weights: Mapping[str, NDArray[Any]]) -> None:
         """Take weights under BERT's names; a sentence alone is the first segment, whose vector joins the
         places'.

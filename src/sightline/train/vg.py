@@ -127,7 +127,8 @@ def save_heads(path: Path, heads: VgHeads, encoder: str, vectors: str) -> None:
         "W_t": heads.text.weight.detach().cpu().numpy().astype(np.float16),
         "b_t": heads.text.bias.detach().cpu().numpy().astype(np.float16),
     }
-    np.savez(path, encoder=np.array(encoder), vectors=np.array(vectors), **arrays)
+    named: dict[str, Any] = {**arrays, "encoder": np.array(encoder), "vectors": np.array(vectors)}
+    np.savez(path, **named)
 
 
 def train(

@@ -136,7 +136,11 @@ def fit_proposer(
         optimizer.step()
         if step % max(1, config.steps // 4) == 0:
             recall = recall_at(propose(image, head, dev.images), dev.boxes)
-            row = {"step": step, "seconds": round(time.time() - start, 1), "loss": round(float(loss.detach()), 4)}
+            row = {
+                "step": step,
+                "seconds": round(time.time() - start, 1),
+                "loss": round(float(loss.detach()), 4),
+            }
             log(json.dumps({**row, **recall}))
     return head, recall_at(propose(image, head, dev.images), dev.boxes)
 

@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
+from sightline.encoders.base import unit as unit_rows
 from sightline.train.pocket.export import (
     export_image,
     export_pieces,
@@ -99,8 +100,8 @@ def train(
         trainer = Trainer(recipe.fit, store, device)
         trainer.run(log)
         net = trainer.average
-        boxed = [load_boxed(packed, name, device) for name in ("coco_train", "coco_dev")]
-        head, recall = fit_proposer(net.image, *boxed, replace(recipe.propose), device, log)
+        boxed, dev_boxed = (load_boxed(packed, name, device) for name in ("coco_train", "coco_dev"))
+        head, recall = fit_proposer(net.image, boxed, dev_boxed, recipe.propose, device, log)
     measured = {**evaluate(net, store), "proposer_recall": recall["recall"]}
     images, texts, own = vectors_of(net, store)
     net, head = net.cpu(), head.cpu()
@@ -109,7 +110,7 @@ def train(
     export_proposer(head, net.image.config.side, out / "proposer.onnx")
     export_pieces(net.text.table.numpy(), store.pieces, out)
     image_centre, text_centre = CENTRED * images.mean(0), CENTRED * texts.mean(0)
-    calibration = calibrate(_unit(images - image_centre), _unit(texts - text_centre), own)
+    calibration = calibrate(unit_rows(images - image_centre), unit_rows(texts - text_centre), own)
     about = {"signature": "pocket-trained", "calibration": calibration, "thetas": {}}
     export_space(out, image_centre, text_centre, about)
     return measured
@@ -138,7 +139,3 @@ def calibrate(images: NDArray[Any], texts: NDArray[Any], own: NDArray[np.int64])
 
     slope, middle = least_squares(misses, [3.0, 0.3], bounds=([0.1, -1.0], [20.0, 1.0])).x
     return {"low": LOW, "high": HIGH, "slope": round(float(slope), 4), "middle": round(float(middle), 4)}
-
-
-def _unit(rows: NDArray[Any]) -> NDArray[Any]:
-    return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
