@@ -39,7 +39,7 @@ SENTENCES = (
     "Their father bought ice cream at a stall.",
     "In the evening the lights of the {} were reflected in the water.",
 )
-PLACES = "festival market beach museum parade concert garden station castle bridge lake tower".split()  # noqa: SIM905
+PLACES = "festival market beach museum parade concert garden station castle bridge lake tower".split()
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
     python benchmarks/measure_pocket.py DATA [PART …]
 
 DATA is the folder with flickr8k_eval.parquet, composite.jsonl.gz and the rest; PARTs are expert, cf, composite,
-grounding, unanimous, retrieval, random, proposer, speed (all by default).
+grounding, unanimous, retrieval, random, proposer, speed, memory (all by default).
 """
 
 import json
@@ -153,6 +153,35 @@ def speed(data: Path) -> None:
     )
 
 
+def memory(data: Path, stories: int = 1000, shared: int = 200) -> None:
+    """Peak memory of a whole run of `sightline score`: five-picture stories over `shared` pictures."""
+    files, pictures = test_pictures(data)
+    captions = flickr_captions(data)
+    rng = np.random.default_rng(0)
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(shared):
+            (Path(folder) / f"{number}.webp").write_bytes(pictures[number])
+        with (Path(folder) / "stories.jsonl").open("w") as out:
+            for number in range(stories):
+                some = rng.choice(shared, 5, replace=False)
+                told = [captions[files[n]][int(rng.integers(5))] for n in some]
+                item = {"id": str(number), "images": [f"{n}.webp" for n in some], "sentences": told}
+                out.write(json.dumps(item) + "\n")
+        command = [
+            sys.executable,
+            "-m",
+            "sightline",
+            "score",
+            f"{folder}/stories.jsonl",
+            "-o",
+            f"{folder}/out",
+        ]
+        chosen = ["-m", "groovist", "-m", "rovist-vg", "-m", "clipscore", "--cache", f"{folder}/cache"]
+        subprocess.run([*command, *chosen], check=True, capture_output=True)
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(f"{stories} stories, groovist, rovist-vg and clipscore: peak memory {peak:.0f} MB", flush=True)
+
+
 PARTS: dict[str, Callable[[Path], None]] = {
     "expert": lambda data: correlations("flickr8k-expert", data, ["clipscore"]),
     "cf": lambda data: correlations("flickr8k-cf", data, ["clipscore"]),
@@ -160,6 +189,7 @@ PARTS: dict[str, Callable[[Path], None]] = {
     "retrieval": retrieval,
     "proposer": proposer,
     "speed": speed,
+    "memory": memory,
     "grounding": lambda data: [
         correlations("flickr8k-expert", data, ["groovist"], r) for r in ("proposer", "windows")
     ],
@@ -176,5 +206,3 @@ if __name__ == "__main__":
         start = time.time()
         PARTS[part](Path(sys.argv[1]))
         print(f"  ({part}: {time.time() - start:.0f} s)", flush=True)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"peak memory {peak:.0f} MB")

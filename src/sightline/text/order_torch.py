@@ -89,7 +89,7 @@ def pooled_network(encoder: Any, outputs: int = 1, dropout: float = 0.4) -> Any:
     """
     torch, transformers = extra("torch", "torch"), extra("transformers", "torch")
 
-    class Pooled(torch.nn.Module):
+    class Pooled(torch.nn.Module):  # type: ignore[name-defined]
         def __init__(self) -> None:
             super().__init__()
             self.encoder = encoder
