@@ -130,7 +130,7 @@ def test_an_unbroken_run_and_a_crashed_one_agree_to_the_bit_with_a_real_model(
     tmp_path: Path, tiny_clip: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a cache, so that the resumed run encodes again what it needs, beside other neighbours."""
-    source = stories(tmp_path, 24, 80)
+    source = stories(tmp_path, 30, 80)
     settings = Settings(encoder=f"clip:{tiny_clip}", regions="windows", region_count=3, cache=None)
 
     def score(out: str, **choices: Any) -> None:
@@ -142,7 +142,7 @@ def test_an_unbroken_run_and_a_crashed_one_agree_to_the_bit_with_a_real_model(
 
     def crashing(plan: Any, tools: Any, batches: Iterator[Batch]) -> Iterator[Batch]:
         for number, batch in enumerate(local(plan, tools, batches)):
-            if number == 2:
+            if number == 1:
                 raise Crash
             yield batch
 
