@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
@@ -63,7 +64,8 @@ class Submission:
     seconds: float
 
 
-_RATER = select(*t.Rater.__table__.c).where(t.Rater.id == bindparam("rater"))
+ANSWER, RATER, ITEM, LEASE = (t.Base.metadata.tables[name] for name in ("answer", "rater", "item", "lease"))
+_RATER = select(RATER).where(RATER.c.id == bindparam("rater"))
 _HELD = (
     select(
         t.Item.id,
@@ -81,16 +83,27 @@ _HELD = (
 )
 _BY_TOKEN = select(*t.Answer.__table__.c).where(t.Answer.token == bindparam("token"))
 _COUNT = (
-    update(t.Item)
-    .where(t.Item.id == bindparam("item"), t.Item.counts == bindparam("old"))
+    update(ITEM)
+    .where(ITEM.c.id == bindparam("item"), ITEM.c.counts == bindparam("old"))
     .values(
         counts=bindparam("new"),
-        people=t.Item.people + 1,
+        people=ITEM.c.people + 1,
         wanted=bindparam("wants"),
-        free=t.Item.free + bindparam("more"),
+        free=ITEM.c.free + bindparam("more"),
     )
 )
-_END_LEASE = delete(t.Lease).where(t.Lease.rater_id == bindparam("rater"))
+# Statements of every submission are made once, on plain tables: making them anew cost as much as running them.
+_INSERT = insert(ANSWER).returning(ANSWER.c.id)
+MOVING = (
+    *("phase", "round", "lesson", "lesson_goal", "lesson_right", "lesson_points", "place"),
+    *("rated", "points", "streak", "best_streak", "recent", "seen"),
+)
+_MOVE = (
+    update(RATER)
+    .where(RATER.c.id == bindparam("rater"))
+    .values({name: bindparam(f"new_{name}") for name in MOVING})
+)
+_END_LEASE = delete(LEASE).where(LEASE.c.rater_id == bindparam("rater"))
 
 
 def rater_row(connection: Connection, rater_id: int, study_id: int) -> Row[Any]:
@@ -118,7 +131,7 @@ def submit(
     heard = _hear(stored, item, tally, given)
     training = rater.phase != "playing"
     answer = connection.execute(
-        insert(t.Answer).returning(t.Answer.id),
+        _INSERT,
         {
             "study_id": stored.id,
             "item_id": item.id,
@@ -141,17 +154,13 @@ def submit(
     if item.role == "main" and not training:
         _count(connection, stored, item, tally, given)
     changes, event = _progress(connection, stored, rater, item, given, heard)
-    moved = connection.execute(
-        update(t.Rater)
-        .where(t.Rater.id == rater_id)
-        .values(**changes, seen=now)
-        .returning(*t.Rater.__table__.c)
-    ).one()
+    moved = SimpleNamespace(**{**rater._mapping, **changes, "seen": now})
+    connection.execute(_MOVE, {"rater": rater_id, **{f"new_{name}": getattr(moved, name) for name in MOVING}})
     task = assignment.hand_out(connection, stored, moved, now)
     return Outcome(int(answer), heard, event, standing(moved), task)
 
 
-def standing(rater: Row[Any]) -> Standing:
+def standing(rater: Row[Any] | SimpleNamespace) -> Standing:
     return Standing(**{name: getattr(rater, name) for name in Standing.__dataclass_fields__})
 
 

@@ -1,6 +1,7 @@
 """Handing out items: a lease keeps a rater's place, and nobody is given an item twice."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, exists, func, insert, select, update
@@ -9,7 +10,9 @@ from sightline.people.assignment import Role, draw, role_of_next
 from sightline.server.storage import schema as t
 from sightline.server.storage.studies import StoredStudy
 
-RATER = t.Rater.__table__
+RATER, ITEM, LEASE = (t.Base.metadata.tables[name] for name in ("rater", "item", "lease"))
+Player = Row[Any] | SimpleNamespace
+"""A rater's row, or what it has just become."""
 ITEM_COLUMNS = (t.Item.id, t.Item.role, t.Item.position, t.Item.content)
 
 
@@ -54,10 +57,12 @@ _NEXT = (
     .limit(1)
 )
 _TAKE = (
-    update(t.Item)
-    .where(t.Item.id == bindparam("item"), t.Item.free > 0, t.Item.state == "open")
-    .values(free=t.Item.free - 1)
+    update(ITEM)
+    .where(ITEM.c.id == bindparam("item"), ITEM.c.free > 0, ITEM.c.state == "open")
+    .values(free=ITEM.c.free - 1)
 )
+_LEASE = insert(LEASE)
+_WALK = update(RATER).where(RATER.c.id == bindparam("rater")).values(cursor=bindparam("here"))
 _SEEN = (
     select(t.Item.id, func.count(t.Answer.id))
     .outerjoin(t.Answer, (t.Answer.item_id == t.Item.id) & (t.Answer.rater_id == bindparam("rater")))
@@ -72,7 +77,7 @@ _SEEN = (
 )
 
 
-def current(connection: Connection, stored: StoredStudy, rater: Row[Any], now: float) -> Task | None:
+def current(connection: Connection, stored: StoredStudy, rater: Player, now: float) -> Task | None:
     """The item a rater has, or a newly leased one; None when there is nothing to do for them now."""
     held = connection.execute(_LEASED, {"rater": rater.id}).one_or_none()
     if held:
@@ -80,7 +85,7 @@ def current(connection: Connection, stored: StoredStudy, rater: Row[Any], now: f
     return hand_out(connection, stored, rater, now)
 
 
-def hand_out(connection: Connection, stored: StoredStudy, rater: Row[Any], now: float) -> Task | None:
+def hand_out(connection: Connection, stored: StoredStudy, rater: Player, now: float) -> Task | None:
     """Lease the next item to a rater who holds none."""
     if not stored.open:
         return None
@@ -95,14 +100,12 @@ def hand_out(connection: Connection, stored: StoredStudy, rater: Row[Any], now: 
     if found is None:
         return None
     until = now + stored.study.lease_minutes * 60
-    connection.execute(
-        insert(t.Lease), {"rater_id": rater.id, "item_id": found.id, "given": now, "until": until}
-    )
+    connection.execute(_LEASE, {"rater_id": rater.id, "item_id": found.id, "given": now, "until": until})
     return Task(found.id, found.role, found.content)
 
 
 def _known(
-    connection: Connection, stored: StoredStudy, rater: Row[Any], role: Role, round_: int, turn: int
+    connection: Connection, stored: StoredStudy, rater: Player, role: Role, round_: int, turn: int
 ) -> Row[Any] | None:
     """A training or check item: one this rater has seen least, by lot among those."""
     key = {"rater": rater.id, "study": stored.id, "role": role, "round": round_}
@@ -115,7 +118,7 @@ def _known(
     return connection.execute(select(*ITEM_COLUMNS).where(t.Item.id == chosen)).one()
 
 
-def _main(connection: Connection, stored: StoredStudy, rater: Row[Any], now: float) -> Row[Any] | None:
+def _main(connection: Connection, stored: StoredStudy, rater: Player, now: float) -> Row[Any] | None:
     """The next open item on this rater's way through the study; at the end, what was left behind."""
     key = {"study": stored.id, "rater": rater.id, "round": 0, "cursor": rater.cursor}
     found = _take(connection, key)
@@ -123,7 +126,7 @@ def _main(connection: Connection, stored: StoredStudy, rater: Row[Any], now: flo
         sweep(connection, now)
         found = _take(connection, {**key, "cursor": -1})
     if found is not None:
-        connection.execute(update(t.Rater).where(t.Rater.id == rater.id).values(cursor=found.position))
+        connection.execute(_WALK, {"rater": rater.id, "here": found.position})
     return found
 
 
