@@ -30,10 +30,11 @@ def demo(
     """Score bundled sample stories: good, mediocre and wrong ones for the same pictures."""
     run = Run(METRICS, Settings(encoder=encoder, nlp=nlp, regions=regions))
     with run_progress() as progress:
-        score_file(STORIES, run, out, overwrite=True, title="Sightline demo", progress=progress)
+        summary = score_file(STORIES, run, out, overwrite=True, title="Sightline demo", progress=progress)
     scores = list(read_scores(out / "scores.jsonl"))
     console.print(demo_table(METRICS, by_version(scores), mean_by_version(scores)))
-    console.print("The evidence for each score is in the report.")
+    if summary["failures"]:
+        console.print("A dash: the metric cannot score that text; failures.jsonl and the report say why.")
     console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
 
 

@@ -10,8 +10,8 @@ STORIES = Path(__file__).parent / "stories.jsonl"
 VERSIONS = ("good", "mediocre", "wrong", "shuffled")
 """Of each set of pictures. `shuffled` is the good story in a wrong order: all is there, but elsewhere."""
 
-METRICS = ("groovist", "clipscore", "rovist-nr")
-"""What the demo looks at."""
+METRICS = ("groovist", "clipscore", "rovist-vg", "rovist-c", "rovist-nr")
+"""What needs neither references nor further models. Coherence (rovist-c) fails on captions, as it should."""
 
 
 def by_version(scores: Iterable[Score]) -> dict[tuple[str, str], dict[str, float]]:
