@@ -30,10 +30,14 @@ class Rovist(Metric):
         return {"VG": RovistVg(self.vg), "C": RovistC(), "NR": RovistNR(self.nr)}
 
     def needs(self) -> tuple[Feature[Any], ...]:
-        return tuple(dict.fromkeys(need for criterion in self._criteria().values() for need in criterion.needs()))
+        return tuple(
+            dict.fromkeys(need for criterion in self._criteria().values() for need in criterion.needs())
+        )
 
     def fits(self) -> tuple[Statistic[Any], ...]:
-        return tuple(dict.fromkeys(fit for criterion in self._criteria().values() for fit in criterion.fits()))
+        return tuple(
+            dict.fromkeys(fit for criterion in self._criteria().values() for fit in criterion.fits())
+        )
 
     def signature_parts(self, tools: Tools) -> Mapping[str, str]:
         return {"form": self.vg}  # the grounding model itself signs as `vg`
