@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2, rankdata
 
-from sightline.psychometrics.alpha import Scale, alpha, value_counts
+from sightline.psychometrics.alpha import Scale, all_counts, alpha_of_counts, value_counts
 from sightline.psychometrics.responses import Floats, distinct
 
 
@@ -150,8 +150,13 @@ def rater_views(ratings: Floats, scale: Scale = "ordinal") -> list[RaterView]:
     given = ~np.isnan(ratings)
     filled = np.where(given, ratings, 0)
     count, total = given.sum(axis=0), filled.sum(axis=0)
+    counts, values = all_counts(ratings)
     views = []
     for j in range(len(ratings)):
+        rated = np.flatnonzero(given[j])
+        others_counts = counts.copy()
+        others_counts[rated, np.searchsorted(values, ratings[j, rated])] -= 1
+        others_counts = others_counts[others_counts.sum(axis=1) >= 2]
         shared = np.flatnonzero(given[j] & (count > 1))
         own = ratings[j, shared]
         others = (total[shared] - own) / (count[shared] - 1)
@@ -163,7 +168,7 @@ def rater_views(ratings: Floats, scale: Scale = "ordinal") -> list[RaterView]:
                 float(same.sum() / (count[shared] - 1).sum()) if len(shared) else float("nan"),
                 float((own - others).mean()) if len(shared) else float("nan"),
                 float(np.corrcoef(own, others)[0, 1]) if varied else float("nan"),
-                alpha(np.delete(ratings, j, axis=0), scale) if len(ratings) > 2 else float("nan"),
+                alpha_of_counts(others_counts, values, scale),
             )
         )
     return views

@@ -61,6 +61,12 @@ def bootstrap_alpha(
 
 def value_counts(ratings: Floats) -> tuple[Floats, Floats]:
     """How often each item got each value, for items with at least two ratings, and the values."""
+    counts, values = all_counts(ratings)
+    return counts[counts.sum(axis=1) >= 2], values
+
+
+def all_counts(ratings: Floats) -> tuple[Floats, Floats]:
+    """How often each item got each value, and the values."""
     values = distinct(ratings[~np.isnan(ratings)])
     counts = np.zeros((ratings.shape[1], len(values)))
     if len(ratings) > ratings.shape[1]:
@@ -70,7 +76,7 @@ def value_counts(ratings: Floats) -> tuple[Floats, Floats]:
         for rater in ratings:
             given = np.flatnonzero(~np.isnan(rater))
             counts[given, np.searchsorted(values, rater[given])] += 1
-    return counts[counts.sum(axis=1) >= 2], values
+    return counts, values
 
 
 def _alphas(counts: Floats, values: Floats, scale: Scale, weights: Floats) -> Floats:

@@ -25,6 +25,8 @@ from sightline.psychometrics.newton import Curve, maximise
 from sightline.psychometrics.population import LEAST_SIGMA, Normal, Population, Prior, Smooth
 from sightline.psychometrics.responses import Floats, Responses
 
+MANY_MASKS = 2000
+"""Beyond so many the grid is made for people who answered everything, without a look at each mask."""
 LEAST_PEOPLE = 100
 """Fewer say too little about the shape of a population."""
 
@@ -61,9 +63,12 @@ class Likelihood:
     def grid(self, eta: Floats, point: Floats) -> Floats:
         """The abilities to integrate over."""
         table = padded(self.design, eta)
-        return self.population.grid(
-            point, self.cells.covariates, lambda theta: moments(table, theta)[1].sum(axis=0)
-        )
+        masks = self.cells.masks if len(self.cells.masks) <= MANY_MASKS else np.ones((1, len(table)))
+
+        def information(theta: Floats) -> Floats:
+            return np.asarray((masks @ moments(table, theta)[1]).max(axis=0))
+
+        return self.population.grid(point, self.cells.covariates, information)
 
     def posterior(self, cells: slice, theta: Floats, log_d: Floats, prior: Prior) -> tuple[Floats, Floats]:
         """Weights over the grid (cell x q), and the log of each cell's integral."""
