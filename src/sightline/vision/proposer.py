@@ -1,4 +1,7 @@
-"""The embedded region proposer: what stands out in a picture, whatever it is."""
+"""The embedded region proposer: what stands out in a picture, whatever it is.
+
+The whole picture is the first region: some phrases ("the beach", "a party") are about all of it.
+"""
 
 from collections.abc import Sequence
 
@@ -17,14 +20,12 @@ APART = 0.5
 
 @region_sources.add("proposer")
 class Proposer:
-    """The embedded proposer: the boxes most likely to hold a thing, found by a small network trained on COCO."""
-
-    signature = "proposer-1"
+    """The embedded proposer: the whole picture, and the boxes most likely to hold a thing (trained on COCO)."""
 
     def __init__(self, argument: str, count: int) -> None:
         no_argument("proposer", argument)
         self._count = count
-        self.signature = f"proposer-1-{count}"
+        self.signature = f"proposer-2-{count}"
         self._head = open_network(FOLDER / "proposer.onnx")
 
     def propose(self, pictures: Sequence[Picture]) -> list[list[Box]]:
@@ -32,8 +33,10 @@ class Proposer:
         maps = pocket_network().run([picture.crop(None) for picture in pictures], MAPS)
         for picture, of_picture in zip(pictures, maps, strict=True):
             logits, boxes = self._head.run(["logits", "boxes"], dict(zip(MAPS, of_picture, strict=True)))
-            rows = boxes[0][keep_apart(boxes[0], logits[0], APART, self._count)]
-            found.append([_in_pixels(row, *picture.size) for row in rows.astype(np.float64)])
+            rows = boxes[0][keep_apart(boxes[0], logits[0], APART, self._count - 1)] if self._count > 1 else boxes[0][:0]
+            width, height = picture.size
+            whole = (0.0, 0.0, float(width), float(height))
+            found.append([whole, *(_in_pixels(row, width, height) for row in rows.astype(np.float64))])
         return found
 
 
