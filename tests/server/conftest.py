@@ -16,6 +16,8 @@ import pytest
 from sightline.server.storage.database import Database
 
 sys.path.insert(0, str(Path(__file__).parent))  # server_studies
+MEMORY = next((path for path in ("/dev/shm", "/tmp") if os.access(path, os.W_OK)), None)
+"""Commits are as durable as ever, but the tests need not wait for a busy disk: no test cuts the power."""
 POSTGRES = Path("/usr/lib/postgresql")
 
 
@@ -83,7 +85,7 @@ def cluster(pytestconfig):
     if binaries is None:
         root = str(Path(__file__).parents[1] / "conftest.py")
         pytestconfig.pluginmanager.get_plugin(root).skip("PostgreSQL is not installed")
-    folder = Path(tempfile.mkdtemp(prefix="sightline-pg-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="sightline-pg-", dir=MEMORY))
     folder.chmod(0o755)
     server = Cluster(folder, binaries)
     yield server
@@ -93,9 +95,9 @@ def cluster(pytestconfig):
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database(request, tmp_path):
+def database(request, memory):
     url = (
-        str(tmp_path / "ratings.db")
+        str(memory / "ratings.db")
         if request.param == "sqlite"
         else request.getfixturevalue("cluster").fresh()
     )
@@ -106,8 +108,14 @@ def database(request, tmp_path):
 
 
 @pytest.fixture
-def sqlite(tmp_path):
-    opened = Database(str(tmp_path / "ratings.db"))
+def memory():
+    with tempfile.TemporaryDirectory(prefix="sightline-", dir=MEMORY) as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def sqlite(memory):
+    opened = Database(str(memory / "ratings.db"))
     opened.migrate()
     yield opened
     opened.close()

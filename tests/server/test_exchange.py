@@ -140,9 +140,9 @@ def test_bad_ratings_are_told_with_their_line_and_change_nothing(sqlite, tmp_pat
         assert connection.execute(select(t.Rater.id)).all() == []
 
 
-def test_the_commands(sqlite, played, tmp_path):
+def test_the_commands(sqlite, played, tmp_path, memory):
     run = lambda *line: CliRunner().invoke(load_commands(), list(line))  # noqa: E731
-    db = str(tmp_path / "ratings.db")
+    db = str(memory / "ratings.db")
     done = run(
         "ratings", "export", "captions", "-o", str(tmp_path / "r.csv"), "--what", "ratings", "--db", db
     )

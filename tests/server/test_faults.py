@@ -66,8 +66,8 @@ class Player(threading.Thread):
                 self.acknowledged.append(token)
 
 
-def test_kill_nine_loses_and_doubles_nothing(tmp_path):
-    url = str(tmp_path / "ratings.db")
+def test_kill_nine_loses_and_doubles_nothing(memory):
+    url = str(memory / "ratings.db")
     database = Database(url)
     database.migrate()
     stored = make_study(database, SETTINGS, main=20_000, gold=50)
