@@ -8,19 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from skipping import skip
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 pytest_plugins = ("tiny_models",)
 
 DATA = Path(os.environ.get("SIGHTLINE_DATA", Path(__file__).parents[2] / "shared" / "data"))
-
-
-def skip(reason: str) -> None:
-    """Skip with a reason, except in CI, where everything must run."""
-    if os.environ.get("CI"):
-        pytest.fail(f"would be skipped, but CI skips nothing: {reason}", pytrace=False)
-    pytest.skip(reason)
 
 
 @pytest.fixture(scope="session")

@@ -62,6 +62,6 @@ class LongWords:
 def noise(monkeypatch: pytest.MonkeyPatch) -> None:
     """An encoder called `noise`, and plain stand-ins for the language and the lexicon."""
     monkeypatch.setitem(encoders._entries, "noise", lambda argument: NoiseEncoder())
-    monkeypatch.setattr("sightline.pipeline.settings.load_language", lambda name: LongWords())
+    monkeypatch.setattr("sightline.text.spacy_language.load_language", lambda name: LongWords())
     lexicon = Concreteness(RatedWords({}), "none")
     monkeypatch.setattr(Concreteness, "embedded", lambda: lexicon)

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import skip
 from sightline.errors import UsageError
 from sightline.features.meteor import _run_jar, count_matches, from_java, normal
 from sightline.metrics.meteor import meteor
 from sightline.text.alignment import align
 from sightline.text.wordnet import WordNet, load_wordnet, meteor_jar
+from skipping import skip
 
 # What METEOR 1.5's jar gives for "a dog runs in the park" against "the dog is running in a green park".
 JAR = "6.0 8.0 3.0 4.0 2.0 2.0 3.0 3.0 0.0 0.0 0.0 0.0 0.0 0.0 0.0 0.0 1.0 0.0 0.0 1.0 5.0 6.0 6.0"

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 from pathlib import Path
 
@@ -22,20 +21,6 @@ ratings_per_item = 9
 training = {tutorial = 2, probation = 4, accuracy = 0.5, points = 5}
 checks = {gold = 0.0, attention = 0.0}
 """
-
-
-@pytest.fixture(scope="module")
-def chromium(pytestconfig):
-    from playwright.sync_api import sync_playwright
-
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if path is None:
-        root = str(Path(__file__).parents[1] / "conftest.py")
-        pytestconfig.pluginmanager.get_plugin(root).skip("Chromium is not installed")
-    with sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -96,11 +81,11 @@ def item_of(visit):
 
 
 @pytest.mark.browser
-def test_a_newcomer_from_the_link_to_the_accepted_dispute(chromium, site, tmp_path):
+def test_a_newcomer_from_the_link_to_the_accepted_dispute(browser, site, tmp_path):
     base, token, experts, database = site
     shots = Path(os.environ.get("SIGHTLINE_ARTEFACTS", tmp_path / "artefacts"))
     shots.mkdir(parents=True, exist_ok=True)
-    player = Visit(chromium, shots, "player", viewport={"width": 1280, "height": 800})
+    player = Visit(browser, shots, "player", viewport={"width": 1280, "height": 800})
     page = player.page
     page.goto(f"{base}/join/{token}")
     player.shot("join")
@@ -144,7 +129,7 @@ def test_a_newcomer_from_the_link_to_the_accepted_dispute(chromium, site, tmp_pa
     player.shot("leaderboard")
     assert page.inner_text("tr.me td:nth-child(3)") == str(total)
 
-    moderator = Visit(chromium, shots, "moderator", viewport={"width": 1280, "height": 800})
+    moderator = Visit(browser, shots, "moderator", viewport={"width": 1280, "height": 800})
     page = moderator.page
     page.goto(f"{base}/staff")
     moderator.shot("login")
@@ -184,13 +169,13 @@ def test_a_newcomer_from_the_link_to_the_accepted_dispute(chromium, site, tmp_pa
 
 @pytest.mark.browser
 @pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
-def test_pages_fit_the_screen_and_can_be_read(chromium, site, tmp_path, scheme, width):
+def test_pages_fit_the_screen_and_can_be_read(browser, site, tmp_path, scheme, width):
     """Nothing is cut off sideways, every control has a name, text stands out from its ground."""
     base, *_ = site
     shots = Path(os.environ.get("SIGHTLINE_ARTEFACTS", tmp_path / "artefacts"))
     shots.mkdir(parents=True, exist_ok=True)
     visit = Visit(
-        chromium, shots, f"{scheme}-{width}", viewport={"width": width, "height": 844}, color_scheme=scheme
+        browser, shots, f"{scheme}-{width}", viewport={"width": width, "height": 844}, color_scheme=scheme
     )
     page = visit.page
     page.goto(base)

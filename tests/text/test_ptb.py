@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import skip
 from sightline.text import ptb
+from skipping import skip
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def compare(
     console.print(_terminal_table(found, names))
     for note in notes:
         console.print(f"Note: {note}")
-    console.print(f"Report: {out / 'report.html'}")
+    console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
 
 
 def _table(path: Path, system: str | None, specs: list[str], settings: Settings, folder: Path) -> ScoreTable:

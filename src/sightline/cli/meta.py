@@ -64,7 +64,10 @@ def meta(
         console.print(escape(note))
     console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
     if scored.failures:
-        console.print(f"{len(scored.failures)} scores could not be made: {out / 'failures.jsonl'} says why.")
+        console.print(
+            f"{len(scored.failures)} scores could not be made: {out / 'failures.jsonl'} says why.",
+            soft_wrap=True,
+        )
         raise typer.Exit(3)
 
 

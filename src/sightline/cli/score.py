@@ -64,7 +64,10 @@ def score(
             file, run, out, format=format, resume=resume, overwrite=overwrite, progress=progress
         )
     console.print(summary_table(summary))
-    console.print(f"Report: {out / 'report.html'}")
+    console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
     if summary["failures"]:
-        console.print(f"{summary['failures']} scores could not be made: {out / 'failures.jsonl'} says why.")
+        console.print(
+            f"{summary['failures']} scores could not be made: {out / 'failures.jsonl'} says why.",
+            soft_wrap=True,
+        )
         raise typer.Exit(3)

@@ -33,7 +33,11 @@ class Proposer:
         maps = pocket_network().run([picture.crop(None) for picture in pictures], MAPS)
         for picture, of_picture in zip(pictures, maps, strict=True):
             logits, boxes = self._head.run(["logits", "boxes"], dict(zip(MAPS, of_picture, strict=True)))
-            rows = boxes[0][keep_apart(boxes[0], logits[0], APART, self._count - 1)] if self._count > 1 else boxes[0][:0]
+            rows = (
+                boxes[0][keep_apart(boxes[0], logits[0], APART, self._count - 1)]
+                if self._count > 1
+                else boxes[0][:0]
+            )
             width, height = picture.size
             whole = (0.0, 0.0, float(width), float(height))
             found.append([whole, *(_in_pixels(row, width, height) for row in rows.astype(np.float64))])
