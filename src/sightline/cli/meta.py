@@ -1,5 +1,7 @@
 """`sightline meta`: do the metrics agree with people?"""
 
+import json
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,21 +12,34 @@ from rich.table import Table
 from sightline.cli.app import app, console
 from sightline.cli.progress import run_progress
 from sightline.errors import UsageError
+from sightline.items import Item
+from sightline.meta.check import check as check_numbers
 from sightline.meta.correlation import NAMES
 from sightline.meta.evaluate import SAMPLES, evaluate
-from sightline.meta.output import TITLES, Study, criteria, with_interval, write_study
+from sightline.meta.experiments import experiments
+from sightline.meta.output import (
+    TITLES,
+    Study,
+    cell,
+    criteria,
+    with_interval,
+    write_experiment,
+    write_study,
+)
 from sightline.meta.protocols import make_protocol
 from sightline.meta.scoring import reads_pictures, score_items
+from sightline.pipeline.files import write_whole
 from sightline.pipeline.settings import Settings
+from sightline.registry import parse_spec
 
 
 @app.command()
 def meta(
-    metric: Annotated[
-        list[str], typer.Option("--metric", "-m", help="NAME or NAME:key=value,…; may repeat.")
-    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")],
     file: Annotated[Path | None, typer.Argument(help="Items with ratings, for a study of your own.")] = None,
+    metric: Annotated[
+        list[str] | None, typer.Option("--metric", "-m", help="NAME or NAME:key=value,…; may repeat.")
+    ] = None,
     protocol: Annotated[str, typer.Option(help="A published protocol, or likert:scale=1-5.")] = "likert",
     data: Annotated[Path | None, typer.Option(help="Folder of a published protocol's files.")] = None,
     samples: Annotated[int, typer.Option(min=0, help="Bootstrap samples; 0 for no intervals.")] = SAMPLES,
@@ -38,25 +53,42 @@ def meta(
     theta: Annotated[str | None, typer.Option(help="auto, corpus, shipped, a number, or a file.")] = None,
     idf: Annotated[str | None, typer.Option(help="auto, corpus, shipped, or a saved idf file.")] = None,
     vectors: Annotated[Path | None, typer.Option(help="Word vectors (GloVe text form).")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE of single metrics: wordnet, paraphrases, spice_jar.")
+    ] = None,
+    experiment: Annotated[
+        str | None, typer.Option(help="ablation, random, references, splits or ranking, on the same items.")
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Hold published numbers against this run.")] = False,
     engine: Annotated[str, typer.Option(help="local or ray.")] = "local",
 ) -> None:
     """Correlate metrics with people's ratings: intervals, significance, and how far people agree."""
+    given = parse_spec("option:" + ",".join(option))[1] if option else {}
+    settings = Settings(encoder=encoder, nlp=nlp, regions=regions, region_count=region_count).with_options(
+        theta=theta, idf=idf, vectors=str(vectors) if vectors else None, **given
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    if check:
+        run_check([] if protocol == "likert" else [protocol], metric or [], data, settings, out)
+        return
+    if not metric and experiment not in ("ablation", "ranking"):
+        raise UsageError("no metric is named; give -m NAME ('sightline metrics' lists them)")
     chosen = make_protocol(protocol)
     place = data or file
     if place is None:
         raise UsageError("give a FILE of items with ratings, or --protocol NAME with --data DIR")
     if data and file:
         raise UsageError("give either a FILE or --data DIR, not both")
-    metrics = list(dict.fromkeys(metric))
+    metrics = list(dict.fromkeys(metric or ()))
+    if experiment:
+        found_items = chosen.items(place)
+        run_experiment(experiment, found_items, metrics, settings, out)
+        return
     items = chosen.items(place, pictures=reads_pictures(metrics))
-    settings = Settings(encoder=encoder, nlp=nlp, regions=regions, region_count=region_count).with_options(
-        theta=theta, idf=idf, vectors=str(vectors) if vectors else None
-    )
     with run_progress() as progress:
         scored = score_items(items, metrics, settings, engine=engine, progress=progress)
     found = evaluate(items, scored.scores, observations=chosen.observations, samples=samples, seed=seed)
     study = Study(chosen, found, scored.signatures, scored.failures, place.name)
-    out.mkdir(parents=True, exist_ok=True)
     write_study(study, out)
     for table in tables(study):
         console.print(table)
@@ -69,6 +101,42 @@ def meta(
             soft_wrap=True,
         )
         raise typer.Exit(3)
+
+
+def run_check(
+    protocols: list[str], metrics: list[str], data: Path | None, settings: Settings, out: Path
+) -> None:
+    """Print a verdict on every published number, and leave them all in check.json."""
+    if data is None:
+        raise UsageError("--check needs --data DIR, the folder of the protocols' files")
+    with run_progress() as progress:
+        verdicts = check_numbers(protocols, metrics, data, settings, progress)
+    text = json.dumps([verdict.to_json() for verdict in verdicts], indent=2, ensure_ascii=False)
+    write_whole(out / "check.json", text + "\n")
+    table = Table(title="Published numbers (times 100)", title_justify="left")
+    for name in ("protocol", "criterion", "metric", "coefficient", "published", "here", "verdict", "source"):
+        table.add_column(name, justify="right" if name in ("published", "here") else "left", overflow="fold")
+    for verdict in verdicts:
+        row = verdict.published
+        here = "–" if verdict.found is None else f"{verdict.found:.1f}"
+        cells = (row.protocol, row.criterion, row.metric, TITLES[row.coefficient], f"{row.value:.1f}", here)
+        table.add_row(*map(escape, (*cells, verdict.verdict, row.source)))
+    console.print(table)
+
+
+def run_experiment(name: str, items: list[Item], metrics: list[str], settings: Settings, out: Path) -> None:
+    """Run one of the papers' experiments; leaves a table (Markdown, JSON) and a page with its plot."""
+    run = experiments.get(name)
+    with run_progress() as progress:
+        found = run(items, metrics, partial(score_items, settings=settings, progress=progress))
+    write_experiment(found, out, name)
+    table = Table(title=found.title, title_justify="left")
+    for column in found.columns:
+        table.add_column(column)
+    for row in found.rows:
+        table.add_row(*(escape(cell(value)) for value in row))
+    console.print(table)
+    console.print(f"Report: {out / f'{name}.html'}", soft_wrap=True)
 
 
 def tables(study: Study) -> list[Table]:

@@ -9,6 +9,7 @@ from typing import Any
 from sightline.items import Failure
 from sightline.meta.correlation import NAMES
 from sightline.meta.evaluate import Comparison, Evaluation, Row
+from sightline.meta.experiments import Table as Experimented
 from sightline.meta.protocols.base import Protocol
 from sightline.pipeline.files import write_whole
 from sightline.report import charts, page
@@ -180,3 +181,27 @@ def _bars(rows: Sequence[Row], name: str, found: Evaluation, criterion: str) -> 
     if agreement is not None and (value := agreement.values[name]) is not None:
         bars.append(charts.Bar("people (leave one out)", value, series=2))
     return bars
+
+
+def cell(value: str | float | int | None) -> str:
+    """A table's cell as text."""
+    if value is None:
+        return "–"
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def write_experiment(found: Experimented, folder: Path, name: str) -> None:
+    """A table as Markdown and JSON, and a page that draws it."""
+    rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+    text = json.dumps({"title": found.title, "rows": rows}, indent=2, ensure_ascii=False, allow_nan=False)
+    write_whole(folder / f"{name}.json", text + "\n")
+    cells = [[cell(value) for value in row] for row in found.rows]
+    write_whole(folder / f"{name}.md", f"# {found.title}\n\n{_markdown_table(found.columns, cells)}\n")
+    place = found.columns.index(found.drawn)
+    bars = [
+        charts.Bar(str(row[0]), float(value))
+        for row in found.rows
+        if isinstance(value := row[place], int | float)
+    ]
+    body = charts.bars(bars, label=found.drawn) + page.table(list(found.columns), found.rows)
+    write_whole(folder / f"{name}.html", page.render(found.title, [page.Section(found.title, body)]))
