@@ -22,6 +22,8 @@ def keep_apart(boxes: Floats, strength: Floats, apart: float, count: int) -> NDA
 
     Where fewer than `count` stand apart, the strongest of the rest fill up, so that every picture gets its number.
     """
+    if count < 1:
+        return np.zeros(0, np.int64)
     order = np.argsort(-strength, kind="stable")[: 16 * count]
     likeness = overlap(boxes[order], boxes[order])
     kept: list[int] = []
