@@ -1,13 +1,11 @@
 """The page about Python runs, from its first block to its last."""
 
 import re
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import sightline
 from sightline.metrics import metrics
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -29,17 +27,10 @@ def test_every_block_runs(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    request: pytest.FixtureRequest,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SIGHTLINE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(metrics, "_entries", dict(metrics._entries))
-    if not (Path(sightline.__file__).parent / "models" / "concreteness" / "lexicon.npz").is_file():
-        request.getfixturevalue("noise")
-        score: Any = sightline.score
-        monkeypatch.setattr(
-            sightline, "score", partial(score, encoder="noise", regions="windows"), raising=False
-        )
     blocks = python_blocks(PAGE)
     names: dict[str, Any] = {}
     for block in blocks:

@@ -126,7 +126,7 @@ def _detail(story: Story, order: Mapping[str, int], pictures: Thumbnails) -> dic
     sentences = told[0] if told else item.sentences or (item.text,)
     shown = [pictures[path] for path in item.images]
     return {
-        "source": clean(item.source),
+        "source": clean(item.source.rsplit("/", 1)[-1]),  # the file, not where it lies on this machine
         "sentences": [clean(sentence) for sentence in sentences],
         "references": [clean(reference) for reference in item.references],
         "ratings": {clean(name): list(values) for name, values in item.ratings.items()},
