@@ -22,8 +22,11 @@ bench: $(VENV)/dev.stamp
 docs: $(VENV)/dev.stamp
 	$(BIN)/python docs/generate.py
 
-# Chromium draws the report in the tests. Where it cannot be installed, those tests say why they were skipped.
+# Chromium draws the pages in the tests, PostgreSQL stores ratings. Where they cannot be installed, those tests say why they were skipped.
 system:
+	@command -v pg_ctl >/dev/null || ls /usr/lib/postgresql/*/bin/pg_ctl >/dev/null 2>&1 || { [ "$$(id -u)" = 0 ] && \
+	  command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq postgresql; } || \
+	  echo "PostgreSQL is missing: its storage tests will be skipped"
 	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
 	  apt-get update -qq && apt-get install -y -qq chromium; } || echo "chromium is missing: browser tests will be skipped"
 

@@ -10,6 +10,7 @@ from sightline.cli.progress import run_progress, summary_table
 from sightline.pipeline.files import score_file
 from sightline.pipeline.run import Run
 from sightline.pipeline.settings import Settings
+from sightline.registry import parse_spec
 
 MetricOption = Annotated[
     list[str], typer.Option("--metric", "-m", help="NAME or NAME:key=value,…; may be repeated.")
@@ -44,6 +45,10 @@ def score(
     vectors: Annotated[
         Path | None, typer.Option(help="Word vectors (GloVe text form) for rovist-vg.")
     ] = None,
+    vg: Annotated[Path | None, typer.Option(help="A model of `sightline train vg` for rovist-vg.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE of single metrics: wordnet, paraphrases, spice_jar.")
+    ] = None,
     engine: Annotated[str, typer.Option(help="local or ray.")] = "local",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an unfinished run.")] = False,
     overwrite: Annotated[
@@ -55,7 +60,14 @@ def score(
     """Score stories and captions against their pictures."""
     settings = Settings(
         encoder=encoder, nlp=nlp, regions=regions, region_count=region_count, concreteness=concreteness
-    ).with_options(theta=theta, idf=idf, coherence=coherence, vectors=str(vectors) if vectors else None)
+    ).with_options(
+        theta=theta,
+        idf=idf,
+        coherence=coherence,
+        vectors=str(vectors) if vectors else None,
+        vg=str(vg) if vg else None,
+        **(parse_spec("option:" + ",".join(option))[1] if option else {}),
+    )
     if cache or no_cache:
         settings = settings.with_cache(None if no_cache else cache)
     run = Run(metric, settings, engine)
