@@ -64,9 +64,9 @@ def main() -> None:
             settings = Settings(encoder=f"clip:{model}", regions="windows", cache=None).with_options(
                 theta=str(THETA)
             )
-            loop = PlainLoop(model, settings)
-            loop_s, theirs = timed(lambda loop=loop, items=items: [loop.score(item) for item in items])
-            mine_s, ours = timed(lambda items=items, model=model: pipeline_scores(items, model))
+            # Both from nothing to scores: each loads the model and the language pipeline within its time.
+            loop_s, theirs = timed(lambda items=items, settings=settings: loop_scores(items, model, settings))
+            mine_s, ours = timed(lambda items=items: pipeline_scores(items, model))
             gap = float(np.abs(np.array(theirs) - np.array(ours)).max())
             rates = (len(items) / loop_s, len(items) / mine_s)
             table.add_row(
@@ -79,6 +79,11 @@ def timed(work: Any) -> tuple[float, list[float]]:
     start = time.perf_counter()
     found = work()
     return time.perf_counter() - start, found
+
+
+def loop_scores(items: list[Item], model: Path, settings: Settings) -> list[float]:
+    loop = PlainLoop(model, settings)
+    return [loop.score(item) for item in items]
 
 
 def pipeline_scores(items: list[Item], model: Path) -> list[float]:
