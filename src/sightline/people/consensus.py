@@ -55,8 +55,10 @@ class Tally:
         return sum(self.standing)
 
     def _sums(self) -> tuple[int, int, int]:
-        levels = list(zip(self.scale.values, self.standing, strict=True))
-        return self.n, sum(v * k for v, k in levels), sum(v * v * k for v, k in levels)
+        n = total = squares = 0
+        for value, count in enumerate(self.standing, self.scale.low):
+            n, total, squares = n + count, total + value * count, squares + value * value * count
+        return n, total, squares
 
     @property
     def mean(self) -> float | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from sightline.errors import UsageError
 from sightline.people.assignment import wanted
@@ -17,10 +17,12 @@ from sightline.people.training import attention_score, competency
 from sightline.server.storage import assignment, qualification, raters
 from sightline.server.storage import schema as t
 from sightline.server.storage.assignment import Task
+from sightline.server.storage.statements import Statement
 from sightline.server.storage.studies import StoredStudy
 from sightline.server.storage.writer import Conflict
 
 LONGEST_THOUGHT = 3600.0
+STRANGER = "you are not in this study"
 
 
 class NotYours(UsageError):  # noqa: N818 - a verdict, not a fault
@@ -65,24 +67,37 @@ class Submission:
 
 
 ANSWER, RATER, ITEM, LEASE = (t.Base.metadata.tables[name] for name in ("answer", "rater", "item", "lease"))
-_RATER = select(RATER).where(RATER.c.id == bindparam("rater"))
-_HELD = (
-    select(
-        t.Item.id,
-        t.Item.role,
-        t.Item.content,
-        t.Item.expert,
-        t.Item.seed,
-        t.Item.counts,
-        t.Item.people,
-        t.Item.wanted,
-        t.Item.free,
-    )
-    .join(t.Lease, t.Lease.item_id == t.Item.id)
-    .where(t.Lease.rater_id == bindparam("rater"), t.Lease.item_id == bindparam("item"))
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The item a rater answers, as it stood before."""
+
+    id: int
+    role: str
+    content: dict[str, Any]
+    expert: int | None
+    seed: int | None
+    counts: str
+    people: int
+    wanted: int
+    free: int
+
+
+HELD = tuple(Held.__dataclass_fields__)
+MOVING = (
+    *("phase", "round", "lesson", "lesson_goal", "lesson_right", "lesson_points", "place", "cursor"),
+    *("rated", "points", "streak", "best_streak", "recent", "seen"),
 )
-_BY_TOKEN = select(*t.Answer.__table__.c).where(t.Answer.token == bindparam("token"))
-_COUNT = (
+_RATER = select(RATER).where(RATER.c.id == bindparam("rater"))
+_mine = (LEASE.c.rater_id == RATER.c.id) & (LEASE.c.item_id == bindparam("item"))
+_TURN = Statement(
+    select(*RATER.c, *(ITEM.c[name].label(f"item_{name}") for name in HELD))
+    .select_from(RATER.outerjoin(LEASE, _mine).outerjoin(ITEM, ITEM.c.id == LEASE.c.item_id))
+    .where(RATER.c.id == bindparam("rater"))
+)
+_BY_TOKEN = Statement(select(*ANSWER.c).where(ANSWER.c.token == bindparam("token")))
+_COUNT = Statement(
     update(ITEM)
     .where(ITEM.c.id == bindparam("item"), ITEM.c.counts == bindparam("old"))
     .values(
@@ -92,24 +107,22 @@ _COUNT = (
         free=ITEM.c.free + bindparam("more"),
     )
 )
-# Statements of every submission are made once, on plain tables: making them anew cost as much as running them.
-_INSERT = insert(ANSWER).returning(ANSWER.c.id)
-MOVING = (
-    *("phase", "round", "lesson", "lesson_goal", "lesson_right", "lesson_points", "place"),
-    *("rated", "points", "streak", "best_streak", "recent", "seen"),
+_INSERT = Statement(
+    insert(ANSWER)
+    .values({column.name: bindparam(column.name) for column in ANSWER.c if column.name != "id"})
+    .returning(ANSWER.c.id)
 )
-_MOVE = (
+_MOVE = Statement(
     update(RATER)
     .where(RATER.c.id == bindparam("rater"))
     .values({name: bindparam(f"new_{name}") for name in MOVING})
 )
-_END_LEASE = delete(LEASE).where(LEASE.c.rater_id == bindparam("rater"))
 
 
 def rater_row(connection: Connection, rater_id: int, study_id: int) -> Row[Any]:
     row = connection.execute(_RATER, {"rater": rater_id}).one_or_none()
     if row is None or not row.active or row.study_id != study_id:
-        raise NotYours("you are not in this study")
+        raise NotYours(STRANGER)
     return row
 
 
@@ -121,17 +134,19 @@ def submit(
     connection: Connection, stored: StoredStudy, rater_id: int, submission: Submission, now: float
 ) -> Outcome:
     """Count an answer. Sent again with the same token it changes nothing and tells the same."""
-    rater = rater_row(connection, rater_id, stored.id)
-    item = connection.execute(_HELD, {"rater": rater_id, "item": submission.item}).one_or_none()
-    if item is None:
+    rater = _TURN.one(connection, {"rater": rater_id, "item": submission.item})
+    if rater is None or not rater.active or rater.study_id != stored.id:
+        raise NotYours(STRANGER)
+    if rater.item_id is None:
         return _replay(connection, stored, rater, submission, now)
+    item = Held(*(getattr(rater, f"item_{name}") for name in HELD))
     study = stored.study
     given = check_given(study, item.content, submission.given)
     tally = _tally(study.levels, item)
     heard = _hear(stored, item, tally, given)
     training = rater.phase != "playing"
-    answer = connection.execute(
-        _INSERT,
+    answer = _INSERT.one(
+        connection,
         {
             "study_id": stored.id,
             "item_id": item.id,
@@ -148,29 +163,28 @@ def submit(
             "at": now,
             "token": submission.token,
         },
-    ).scalar_one()
-    if not connection.execute(_END_LEASE, {"rater": rater_id}).rowcount:
-        raise Conflict
+    )
+    assert answer is not None
     if item.role == "main" and not training:
         _count(connection, stored, item, tally, given)
     changes, event = _progress(connection, stored, rater, item, given, heard)
-    moved = SimpleNamespace(**{**rater._mapping, **changes, "seen": now})
-    connection.execute(_MOVE, {"rater": rater_id, **{f"new_{name}": getattr(moved, name) for name in MOVING}})
-    task = assignment.hand_out(connection, stored, moved, now)
-    return Outcome(int(answer), heard, event, standing(moved), task)
+    moved = SimpleNamespace(**{**rater._asdict(), **changes, "seen": now})
+    task = assignment.hand_on(connection, stored, moved, item.id, now)
+    _MOVE.changed(connection, {"rater": rater_id, **{f"new_{name}": getattr(moved, name) for name in MOVING}})
+    return Outcome(int(answer.id), heard, event, standing(moved), task)
 
 
-def standing(rater: Row[Any] | SimpleNamespace) -> Standing:
+def standing(rater: Any) -> Standing:
     return Standing(**{name: getattr(rater, name) for name in Standing.__dataclass_fields__})
 
 
-def _tally(scale: Scale, item: Row[Any]) -> Tally:
+def _tally(scale: Scale, item: Held) -> Tally:
     if item.role != "main" and item.expert is not None:
         return expert(scale, item.expert)
     return Tally(scale, counts_of(item.counts, scale), item.seed)
 
 
-def _hear(stored: StoredStudy, item: Row[Any], tally: Tally, given: Given) -> Feedback | None:
+def _hear(stored: StoredStudy, item: Held, tally: Tally, given: Given) -> Feedback | None:
     """Feedback belongs to the game, and to training for any study with one level per item."""
     if given.value is None or not (stored.study.is_game or item.role == "training"):
         return None
@@ -179,7 +193,7 @@ def _hear(stored: StoredStudy, item: Row[Any], tally: Tally, given: Given) -> Fe
     return replace(heard, why=f"{heard.why} {why}") if why else heard
 
 
-def _count(connection: Connection, stored: StoredStudy, item: Row[Any], tally: Tally, given: Given) -> None:
+def _count(connection: Connection, stored: StoredStudy, item: Held, tally: Tally, given: Given) -> None:
     """Enter a rating into its item's tally; where people disagree, the item may want one more."""
     counts, wants = item.counts, item.wanted
     if given.value is not None:
@@ -193,15 +207,15 @@ def _count(connection: Connection, stored: StoredStudy, item: Row[Any], tally: T
         "wants": wants,
         "more": wants - item.wanted,
     }
-    if not connection.execute(_COUNT, key).rowcount:
+    if not _COUNT.changed(connection, key):
         raise Conflict
 
 
 def _progress(
     connection: Connection,
     stored: StoredStudy,
-    rater: Row[Any],
-    item: Row[Any],
+    rater: Any,
+    item: Held,
     given: Given,
     heard: Feedback | None,
 ) -> tuple[dict[str, Any], str | None]:
@@ -231,8 +245,8 @@ def _progress(
 def _lesson(
     connection: Connection,
     stored: StoredStudy,
-    rater: Row[Any],
-    item: Row[Any],
+    rater: Any,
+    item: Held,
     given: Given,
     heard: Feedback | None,
 ) -> tuple[dict[str, Any], str | None]:
@@ -255,10 +269,10 @@ def _lesson(
 
 
 def _replay(
-    connection: Connection, stored: StoredStudy, rater: Row[Any], submission: Submission, now: float
+    connection: Connection, stored: StoredStudy, rater: Any, submission: Submission, now: float
 ) -> Outcome:
     """The same token again: tell what was told. Another token for an item no longer held: refuse."""
-    row = connection.execute(_BY_TOKEN, {"token": submission.token}).one_or_none()
+    row = _BY_TOKEN.one(connection, {"token": submission.token})
     if row is None or row.rater_id != rater.id or row.item_id != submission.item:
         raise NotYours("this item is not before you any more")
     scale = stored.study.levels
@@ -275,8 +289,8 @@ def skip(
 ) -> None:
     """Pass an item over, or report it as broken; it goes back to the others and does not come again."""
     rater = rater_row(connection, rater_id, stored.id)
-    held = connection.execute(_HELD, {"rater": rater_id, "item": item}).one_or_none()
-    if held is None:
+    held = _TURN.one(connection, {"rater": rater_id, "item": item})
+    if held is None or held.item_id is None:
         return  # sent twice, or already given back
     if rater.phase != "playing":
         raise UsageError("in training every picture counts: choose the level that fits best")

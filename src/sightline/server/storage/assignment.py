@@ -8,7 +8,9 @@ from sqlalchemy import Connection, Row, bindparam, delete, exists, func, insert,
 
 from sightline.people.assignment import Role, draw, role_of_next
 from sightline.server.storage import schema as t
+from sightline.server.storage.statements import Statement
 from sightline.server.storage.studies import StoredStudy
+from sightline.server.storage.writer import Conflict
 
 RATER, ITEM, LEASE = (t.Base.metadata.tables[name] for name in ("rater", "item", "lease"))
 Player = Row[Any] | SimpleNamespace
@@ -42,7 +44,7 @@ _ANSWERED = (
 _SKIPPED = (
     exists().where(t.Skip.item_id == t.Item.id, t.Skip.rater_id == bindparam("rater")).correlate(t.Item)
 )
-_NEXT = (
+_NEXT = Statement(
     select(*ITEM_COLUMNS)
     .where(
         t.Item.study_id == bindparam("study"),
@@ -56,15 +58,23 @@ _NEXT = (
     .order_by(t.Item.position)
     .limit(1)
 )
-_TAKE = (
+_TAKE = Statement(
     update(ITEM)
     .where(ITEM.c.id == bindparam("item"), ITEM.c.free > 0, ITEM.c.state == "open")
     .values(free=ITEM.c.free - 1)
 )
 _LEASE = insert(LEASE)
+_ITEM = Statement(select(*ITEM_COLUMNS).where(t.Item.id == bindparam("item")))
+_held = (LEASE.c.rater_id == bindparam("rater")) & (LEASE.c.item_id == bindparam("held"))
+_PASS_ON = Statement(
+    update(LEASE)
+    .where(_held)
+    .values(item_id=bindparam("item"), given=bindparam("now"), until=bindparam("new_until"))
+)
+_END = Statement(delete(LEASE).where(_held))
 _WALK = update(RATER).where(RATER.c.id == bindparam("rater")).values(cursor=bindparam("here"))
-_SEEN = (
-    select(t.Item.id, func.count(t.Answer.id))
+_SEEN = Statement(
+    select(t.Item.id, func.count(t.Answer.id).label("times"))
     .outerjoin(t.Answer, (t.Answer.item_id == t.Item.id) & (t.Answer.rater_id == bindparam("rater")))
     .where(
         t.Item.study_id == bindparam("study"),
@@ -87,52 +97,74 @@ def current(connection: Connection, stored: StoredStudy, rater: Player, now: flo
 
 def hand_out(connection: Connection, stored: StoredStudy, rater: Player, now: float) -> Task | None:
     """Lease the next item to a rater who holds none."""
-    if not stored.open:
-        return None
-    if rater.phase in ("tutorial", "probation", "qualification"):
-        found = _known(connection, stored, rater, "training", rater.round, rater.lesson)
-    elif rater.phase == "playing":
-        role = role_of_next(stored.study.checks, rater.code, rater.place)
-        found = _known(connection, stored, rater, role, 0, rater.place) if role != "main" else None
-        found = found or _main(connection, stored, rater, now)
-    else:
-        return None
+    found = _choose(connection, stored, rater, now)
     if found is None:
         return None
     until = now + stored.study.lease_minutes * 60
     connection.execute(_LEASE, {"rater_id": rater.id, "item_id": found.id, "given": now, "until": until})
+    if found.role == "main":
+        connection.execute(_WALK, {"rater": rater.id, "here": found.position})
     return Task(found.id, found.role, found.content)
+
+
+def hand_on(
+    connection: Connection, stored: StoredStudy, rater: SimpleNamespace, held: int, now: float
+) -> Task | None:
+    """The next item for a rater who has just answered one; the caller stores where the rater now stands."""
+    found = _choose(connection, stored, rater, now)
+    key = {"rater": rater.id, "held": held}
+    if found is None:
+        done = _END.changed(connection, key)
+    else:
+        until = now + stored.study.lease_minutes * 60
+        done = _PASS_ON.changed(connection, {**key, "item": found.id, "now": now, "new_until": until})
+        if found.role == "main":
+            rater.cursor = found.position
+    if not done:
+        raise Conflict
+    return Task(found.id, found.role, found.content) if found else None
+
+
+def _choose(connection: Connection, stored: StoredStudy, rater: Player, now: float) -> Any | None:
+    """The next item's row, its place taken."""
+    if not stored.open:
+        return None
+    if rater.phase in ("tutorial", "probation", "qualification"):
+        return _known(connection, stored, rater, "training", rater.round, rater.lesson)
+    if rater.phase != "playing":
+        return None
+    role = role_of_next(stored.study.checks, rater.code, rater.place)
+    found = _known(connection, stored, rater, role, 0, rater.place) if role != "main" else None
+    return found or _main(connection, stored, rater, now)
 
 
 def _known(
     connection: Connection, stored: StoredStudy, rater: Player, role: Role, round_: int, turn: int
-) -> Row[Any] | None:
+) -> Any | None:
     """A training or check item: one this rater has seen least, by lot among those."""
     key = {"rater": rater.id, "study": stored.id, "role": role, "round": round_}
-    seen = connection.execute(_SEEN, key).all()
+    seen = _SEEN.rows(connection, key)
     if not seen:
         return None
     least = min(count for _, count in seen)
     pool = sorted(item for item, count in seen if count == least)
     chosen = pool[int(draw("known", rater.code, round_, turn) * len(pool))]
-    return connection.execute(select(*ITEM_COLUMNS).where(t.Item.id == chosen)).one()
+    return _ITEM.one(connection, {"item": chosen})
 
 
-def _main(connection: Connection, stored: StoredStudy, rater: Player, now: float) -> Row[Any] | None:
+def _main(connection: Connection, stored: StoredStudy, rater: Player, now: float) -> Any | None:
     """The next open item on this rater's way through the study; at the end, what was left behind."""
     key = {"study": stored.id, "rater": rater.id, "round": 0, "cursor": rater.cursor}
     found = _take(connection, key)
     if found is None:
-        sweep(connection, now)
+        sweep(connection, now, but=rater.id)
         found = _take(connection, {**key, "cursor": -1})
-    if found is not None:
-        connection.execute(_WALK, {"rater": rater.id, "here": found.position})
     return found
 
 
-def _take(connection: Connection, key: dict[str, Any]) -> Row[Any] | None:
-    while found := connection.execute(_NEXT, key).one_or_none():
-        if connection.execute(_TAKE, {"item": found.id}).rowcount:
+def _take(connection: Connection, key: dict[str, Any]) -> Any | None:
+    while found := _NEXT.one(connection, key):
+        if _TAKE.changed(connection, {"item": found.id}):
             return found
     return None  # every place that was free has been taken meanwhile
 
@@ -146,11 +178,10 @@ def release(connection: Connection, rater_id: int) -> None:
         _free(connection, [freed])
 
 
-def sweep(connection: Connection, now: float) -> int:
-    """Take back the places of raters who went away."""
-    expired = list(
-        connection.execute(delete(t.Lease).where(t.Lease.until < now).returning(t.Lease.item_id)).scalars()
-    )
+def sweep(connection: Connection, now: float, but: int | None = None) -> int:
+    """Take back the places of raters who went away; `but` the one who is here."""
+    gone = (t.Lease.until < now) & (t.Lease.rater_id != (but or 0))
+    expired = list(connection.execute(delete(t.Lease).where(gone).returning(t.Lease.item_id)).scalars())
     for item in expired:
         _free(connection, [item])
     return len(expired)

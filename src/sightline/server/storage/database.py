@@ -66,6 +66,7 @@ class Database:
 
     def begin(self, connection: Connection) -> None:
         """Start a writing transaction; SQLite takes its lock at once, so that it never fails half way."""
+        connection.begin()
         if self.is_sqlite:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
 

@@ -92,29 +92,39 @@ class Writer:
     def _attempt(
         self, batch: list[_Waiting]
     ) -> tuple[list[tuple[_Waiting, Any, Exception | None]], list[_Waiting]]:
-        """One transaction: each job behind a savepoint, so that one that fails leaves no trace."""
+        """One transaction. Several jobs stand behind a savepoint each: one that fails leaves no trace."""
         connection = self._connection or self._database.engine.connect()
         self._connection = connection
         self._database.begin(connection)
         done: list[tuple[_Waiting, Any, Exception | None]] = []
         again: list[_Waiting] = []
+        alone = len(batch) == 1
         for waiting in batch:
-            connection.exec_driver_sql("SAVEPOINT job")
+            if not alone:
+                connection.exec_driver_sql("SAVEPOINT job")
             try:
                 result = waiting.job(connection)
             except (Conflict, IntegrityError) as fault:
-                connection.exec_driver_sql("ROLLBACK TO SAVEPOINT job")
+                self._undo(connection, alone)
                 again += _try_again([waiting], fault)
             except DBAPIError:
                 raise
             except Exception as fault:
-                connection.exec_driver_sql("ROLLBACK TO SAVEPOINT job")
+                self._undo(connection, alone)
                 done.append((waiting, None, fault))
             else:
-                connection.exec_driver_sql("RELEASE SAVEPOINT job")
+                if not alone:
+                    connection.exec_driver_sql("RELEASE SAVEPOINT job")
                 done.append((waiting, result, None))
         connection.commit()
         return done, again
+
+    @staticmethod
+    def _undo(connection: Connection, alone: bool) -> None:
+        if alone:
+            connection.rollback()
+        else:
+            connection.exec_driver_sql("ROLLBACK TO SAVEPOINT job")
 
     def _drop(self) -> None:
         """Give the connection up: the next attempt opens a fresh one."""
