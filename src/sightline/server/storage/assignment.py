@@ -4,7 +4,18 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, exists, func, insert, select, update
+from sqlalchemy import (
+    Connection,
+    Row,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    literal_column,
+    select,
+    update,
+)
 
 from sightline.people.assignment import Role, draw, role_of_next
 from sightline.server.storage import schema as t
@@ -44,24 +55,25 @@ _ANSWERED = (
 _SKIPPED = (
     exists().where(t.Skip.item_id == t.Item.id, t.Skip.rater_id == bindparam("rater")).correlate(t.Item)
 )
+# Written out, not as values to come: only so can a planned-ahead statement use the index of free places.
+_OPEN = ITEM.c.state == literal_column("'open'")
+_FREE = ITEM.c.free > literal_column("0")
 _NEXT = Statement(
     select(*ITEM_COLUMNS)
     .where(
         t.Item.study_id == bindparam("study"),
-        t.Item.role == "main",
-        t.Item.state == "open",
-        t.Item.free > 0,
+        t.Item.role == literal_column("'main'"),
+        _OPEN,
+        _FREE,
         t.Item.position > bindparam("cursor"),
         ~_ANSWERED,
         ~_SKIPPED,
     )
     .order_by(t.Item.position)
-    .limit(1)
+    .limit(literal_column("1"))
 )
 _TAKE = Statement(
-    update(ITEM)
-    .where(ITEM.c.id == bindparam("item"), ITEM.c.free > 0, ITEM.c.state == "open")
-    .values(free=ITEM.c.free - 1)
+    update(ITEM).where(ITEM.c.id == bindparam("item"), _FREE, _OPEN).values(free=ITEM.c.free - 1)
 )
 _LEASE = insert(LEASE)
 _ITEM = Statement(select(*ITEM_COLUMNS).where(t.Item.id == bindparam("item")))
@@ -79,7 +91,7 @@ _SEEN = Statement(
     .where(
         t.Item.study_id == bindparam("study"),
         t.Item.role == bindparam("role"),
-        t.Item.state == "open",
+        _OPEN,
         ~_ANSWERED,
         ~_SKIPPED,
     )
