@@ -2,6 +2,7 @@
 
 import io
 import json
+import time
 import zipfile
 
 import pytest
@@ -19,7 +20,7 @@ from test_web import FREE, PASSWORD, browser, bundle, csrf, join, login, rate, s
 from sightline.server.app import create_app
 from sightline.server.context import Server
 from sightline.server.security.limits import Limit, Limits
-from sightline.server.security.sessions import COOKIE, Session, Sessions
+from sightline.server.security.sessions import COOKIE, LIFETIME, Session, Sessions
 from sightline.server.storage import schema as t
 
 SCRIPT = "<script>alert(1)</script>"
@@ -34,6 +35,16 @@ def test_forged_and_damaged_cookies_are_strangers(server, browser):  # noqa: F81
         stranger = TestClient(create_app(server), cookies={COOKIE: cookie})
         assert stranger.get("/api/studies/captions/turn").status_code == 401
         assert stranger.get("/staff", follow_redirects=False).status_code == 303
+
+
+def test_a_remembered_cookie_still_grows_old_and_is_nobody_elses(monkeypatch):
+    sessions = Sessions("a key")
+    cookie = sessions.write(Session("x" * 32, {"captions": 1}))
+    sessions.read(cookie).raters["other"] = 2
+    assert sessions.read(cookie).raters == {"captions": 1}
+    later = time.time() + LIFETIME + 60
+    monkeypatch.setattr("sightline.server.security.sessions.time.time", lambda: later)
+    assert sessions.read(cookie).fresh
 
 
 @pytest.mark.parametrize("token", [None, "", "0" * 64, "é", "x" * 10_000])

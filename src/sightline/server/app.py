@@ -34,7 +34,7 @@ def create_app(server: Server) -> FastAPI:
         lifespan=life,
     )
     app.state.server = server
-    for routes in (visitor, player, api, staff, studies, moderation):
+    for routes in (api, visitor, player, staff, studies, moderation):  # the busiest is found first
         app.include_router(routes.router)
     app.add_middleware(Guard)
     app.add_exception_handler(Problem, _problem)

@@ -12,7 +12,6 @@ from sightline.server.pictures import Shown
 from sightline.server.storage import schema as t
 from sightline.server.storage.studies import StoredStudy
 
-
 MANY = 500
 """From so many new items on, the database's planner is told of them."""
 
