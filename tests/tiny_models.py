@@ -1,6 +1,6 @@
 """Tiny random-weight models, saved in the real format, for tests that load models as a user does."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,28 @@ def tiny_siglip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tiny_detector(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A YOLOS of 40 queries."""
     return save_yolos(tmp_path_factory.mktemp("models") / "tiny-yolos")
+
+
+def save_bert(folder: Path, pieces: Sequence[str], layers: int = 1) -> Path:
+    """A BERT of random weights that knows these word pieces."""
+    import torch
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    torch.manual_seed(0)
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *pieces]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", "utf-8")
+    BertTokenizerFast(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
+    config = BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=32,
+        num_hidden_layers=layers,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=64,
+    )
+    BertModel(config).save_pretrained(folder)
+    return folder
 
 
 def save_clip(folder: Path, seed: int) -> Path:

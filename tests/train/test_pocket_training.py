@@ -7,7 +7,6 @@ import numpy as np
 import onnxruntime
 import pytest
 import torch
-from transformers import BertConfig, BertModel, BertTokenizerFast
 
 from sightline.encoders.pocket import FOLDER
 from sightline.train.pocket import run
@@ -15,23 +14,14 @@ from sightline.train.pocket.export import export_image, export_proposer, export_
 from sightline.train.pocket.networks import ImageConfig, ImageNetwork, ProposerHead, TextNetwork
 from sightline.train.pocket.phrases import phrases_of
 from sightline.train.pocket.propose import assign, generous_iou
+from tiny_models import save_bert
 
 
 @pytest.fixture(scope="module")
 def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A BERT of random weights, saved in the real format."""
-    folder = tmp_path_factory.mktemp("teacher")
     known = (FOLDER / "vocabulary.txt").read_text("utf-8").split("\n")[2:402]
-    (folder / "vocab.txt").write_text(
-        "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *known]), "utf-8"
-    )
-    BertTokenizerFast(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=405, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32
-    )
-    BertModel(config).save_pretrained(folder)
-    return folder
+    return save_bert(tmp_path_factory.mktemp("teacher"), known)
 
 
 def test_a_tiny_training_run_leaves_a_whole_model(data: Path, teacher: Path, tmp_path: Path) -> None:

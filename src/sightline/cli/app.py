@@ -13,7 +13,6 @@ from sightline.errors import UsageError
 
 app = typer.Typer(
     name="sightline",
-    help="How true is a text to its pictures?",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -25,10 +24,21 @@ console = Console()
 errors = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
 
 
-def load_commands() -> typer.Typer:
-    """Import every module of this folder, so that each adds its command."""
-    for module in pkgutil.iter_modules(importlib.import_module("sightline.cli").__path__):
-        importlib.import_module(f"sightline.cli.{module.name}")
+@app.callback()
+def sightline() -> None:
+    """How true is a text to its pictures?"""
+
+
+def load_commands(asked: str | None = None) -> typer.Typer:
+    """Import the modules of this folder, so that each adds its command.
+
+    Where a command is asked for by name, only its own module: what the others stand on takes seconds to import and a
+    hundred megabytes.
+    """
+    names = [module.name for module in pkgutil.iter_modules(importlib.import_module("sightline.cli").__path__)]
+    own = [name for name in names if asked and (name == asked or name.startswith(f"{asked}_"))]
+    for name in own or names:
+        importlib.import_module(f"sightline.cli.{name}")
     return app
 
 
@@ -42,7 +52,7 @@ def main() -> None:
     """Entry point of the `sightline` command."""
     share_heaps()
     try:
-        load_commands()()
+        load_commands(sys.argv[1] if len(sys.argv) > 1 else None)()
     except UsageError as fault:
         errors.print(f"sightline: {fault}")
         sys.exit(2)

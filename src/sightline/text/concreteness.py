@@ -25,6 +25,9 @@ class Lexicon(Protocol):
     """Words to ratings; None for what is not a word it can rate."""
 
     def rate(self, word: str) -> Rating | None: ...
+    def knows(self, word: str) -> bool:
+        """Whether most people know the word: no name, no fragment, no misspelling. Only such words weigh."""
+        ...
 
 
 class RatedWords:
@@ -36,6 +39,9 @@ class RatedWords:
     def rate(self, word: str) -> Rating | None:
         value = self._ratings.get(word)
         return None if value is None else Rating(value, 0.0)
+
+    def knows(self, word: str) -> bool:
+        return word in self._ratings
 
 
 class Concreteness:
@@ -67,9 +73,14 @@ class Concreteness:
         return self._lexicon.rate(lemma.lower()) if found is None and lemma else found
 
     def of_phrase(self, words: Sequence[Word]) -> float:
-        """The mean over the words that have a rating; 1 where none has."""
-        rated = [found.value for word in words if (found := self.of_word(word.text, word.lemma)) is not None]
+        """The mean over the words that are known, as they stand or as their lemma; 1 where none is."""
+        forms = [self._known_form(word) for word in words]
+        rated = [found.value for form in forms if form and (found := self._lexicon.rate(form))]
         return sum(rated) / len(rated) if rated else UNRATED
+
+    def _known_form(self, word: Word) -> str | None:
+        forms = (word.text.lower(), word.lemma.lower())
+        return next((form for form in forms if form and self._lexicon.knows(form)), None)
 
 
 def ratings_from(path: Path) -> dict[str, float]:

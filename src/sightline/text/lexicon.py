@@ -19,9 +19,15 @@ class LearnedLexicon:
     """Rates any word that has a letter: from the vocabulary, or else from its pieces."""
 
     def __init__(
-        self, words: Mapping[str, Rating], pieces: Mapping[str, float], spread: float, version: str
+        self,
+        words: Mapping[str, Rating],
+        known: frozenset[str],
+        pieces: Mapping[str, float],
+        spread: float,
+        version: str,
     ) -> None:
         self._words = words
+        self._known = known
         self._pieces = pieces
         self._spread = spread
         self._longest = max(map(len, pieces), default=0)
@@ -45,10 +51,15 @@ class LearnedLexicon:
             pieces = bytes(table["pieces"]).decode().split("\n")
             ratings = {word: Rating(v, s) for word, v, s in zip(words, values, spreads, strict=True)}
             by_piece = dict(zip(pieces, table["piece_values"].astype(float).tolist(), strict=True))
-            return cls(ratings, by_piece, float(table["spread"]), str(table["version"]))
+            bits = np.unpackbits(table["known"], count=len(words)).astype(bool).tolist()
+            known = frozenset(word for word, is_known in zip(words, bits, strict=True) if is_known)
+            return cls(ratings, known, by_piece, float(table["spread"]), str(table["version"]))
 
     def __contains__(self, word: str) -> bool:
         return word in self._words
+
+    def knows(self, word: str) -> bool:
+        return word in self._known
 
     def rate(self, word: str) -> Rating | None:
         known = self._words.get(word)

@@ -1,41 +1,38 @@
 """The concreteness lexicon: from what a sentence model makes of a word to what people said of it.
 
-Small networks read a frozen teacher's layers for the bare word and predict the mean rating and its
-variance. Each network leaves out one fold, and those folds say how far the predictions may be trusted. A
-tenth of the rated words is never learned from, so that the shipped lexicon can be checked on them.
+Copies of a sentence model learn to predict the mean rating of a bare word and its variance. Each leaves out one
+fold, and those folds say how far the predictions may be trusted. A tenth of the rated words is never learned from,
+so that the shipped lexicon can be checked on them.
 """
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import extra
 from sightline.text.concreteness import HIGHEST, LOWEST, ratings_from
 from sightline.text.lexicon import STEP
+from sightline.train.concreteness_network import NetworkRecipe, fit_network
 from sightline.train.treebank import read_trees
 from sightline.train.word_vectors import PieceTable, story_words
 
 Floats = NDArray[np.float32]
-VERSION = "1.0.0"
-LAYERS = (0, 2, 4, 6)
-"""Of the teacher's states: before its first layer, and after every second."""
-FOLDS = 3
+VERSION = "2.0.0"
+NETWORKS = 3
+FOLDS = 7
+"""Each network leaves out one fold of seven; by those it is known how far they may be off."""
 
 
 @dataclass(frozen=True)
 class Recipe:
     """What the training may vary. The defaults made the embedded lexicon."""
 
-    epochs: int = 12
-    hidden: int = 256
-    learning_rate: float = 1e-3
-    batch: int = 256
+    network: NetworkRecipe = field(default_factory=NetworkRecipe)
     ridge: float = 300.0
     seed: int = 7
 
@@ -65,26 +62,22 @@ def train(data: Path, teacher: Path, out: Path, recipe: Recipe, progress: Progre
     words = sorted({*vocabulary(data, pieces), *(word for word in ratings if " " not in word)})
     every = [*words, *(word for word in ratings if " " in word)]
     progress(f"{len(words)} words; {len(learned)} ratings to learn from")
-    x = features(every, teacher, progress)
     row = {word: number for number, word in enumerate(every)}
     y = np.array([ratings[word] for word in learned], np.float32)
-    value, spread = fit(
-        x, [row[word] for word in learned], y, [_slot(word, 7) % FOLDS for word in learned], recipe, progress
-    )
+    value, spread = fit(teacher, learned, y, every, recipe, progress)
     piece_value, piece_spread = fit_pieces(pieces, learned, y, recipe)
     held = [word for word in ratings if is_held_out(word)]
     truth = np.array([ratings[word] for word in held])
     by_pieces = np.array([np.mean(piece_value[ids]) if ids else 3.0 for ids in pieces.ids(held)])
-    known = np.array([row[word] for word in held])
+    seen = np.array([row[word] for word in held])
     scores = {
-        "held-out": float(np.corrcoef(value[known], truth)[0, 1]),
+        "held-out": float(np.corrcoef(value[seen], truth)[0, 1]),
         "held-out by pieces": float(np.corrcoef(by_pieces, truth)[0, 1]),
-        "held-out error in deviations": float(
-            np.sqrt(np.mean(((value[known] - truth) / spread[known]) ** 2))
-        ),
+        "held-out error in deviations": float(np.sqrt(np.mean(((value[seen] - truth) / spread[seen]) ** 2))),
     }
     out.mkdir(parents=True, exist_ok=True)
-    _save(out / "lexicon.npz", words, value, spread, pieces.pieces, piece_value, piece_spread)
+    known = [is_known(word, ratings) for word in words]
+    _save(out / "lexicon.npz", words, known, value, spread, pieces.pieces, piece_value, piece_spread)
     return scores
 
 
@@ -100,80 +93,37 @@ def vocabulary(data: Path, pieces: PieceTable) -> set[str]:
     )
 
 
-def features(words: Sequence[str], teacher: Path, progress: Progress) -> Floats:
-    """The teacher's layers for each bare word, each the mean over the word's pieces."""
-    torch, transformers = extra("torch", "train"), extra("transformers", "train")
-    model = transformers.AutoModel.from_pretrained(str(teacher)).eval()
-    tokenizer = transformers.AutoTokenizer.from_pretrained(str(teacher))
-    order = sorted(range(len(words)), key=lambda n: (len(words[n]), words[n]))
-    found = np.zeros((len(words), len(LAYERS) * model.config.hidden_size), np.float32)
-    for start in range(0, len(order), 512):
-        chunk = order[start : start + 512]
-        coded = tokenizer([words[n] for n in chunk], padding=True, return_tensors="pt")
-        with torch.inference_mode():
-            states = model(**coded, output_hidden_states=True).hidden_states
-        place = torch.arange(coded["input_ids"].shape[1])[None, :]
-        inside = (place >= 1) & (place < coded["attention_mask"].sum(1, keepdim=True) - 1)
-        mask = inside.float()[..., None]
-        means = [(states[layer] * mask).sum(1) / mask.sum(1).clamp(min=1) for layer in LAYERS]
-        found[chunk] = torch.cat(means, dim=1).numpy()
-        if start // 512 % 10 == 0:
-            progress(f"{start + len(chunk)} of {len(words)} words read")
-    return found
-
-
 def fit(
-    x: Floats, rows: Sequence[int], y: Floats, folds: Sequence[int], recipe: Recipe, progress: Progress
+    teacher: Path, learned: Sequence[str], y: Floats, every: Sequence[str], recipe: Recipe, progress: Progress
 ) -> tuple[Floats, Floats]:
-    """Ratings and uncertainties of every row of `x`: one network per fold left out, averaged."""
-    mean, deviation = x[rows].mean(axis=0), x[rows].std(axis=0) + 1e-6
-    scaled = (x - mean) / deviation
-    place, fold = np.array(rows), np.array(folds)
+    """Ratings and uncertainties of every word: one network per fold left out, averaged."""
+    fold = np.array([_slot(word, FOLDS) for word in learned])
+    place = {word: number for number, word in enumerate(every)}
     values, variances = [], []
     z2, count = 0.0, 0
-    for left_out in range(FOLDS):
-        inside = fold != left_out
-        value, variance = _network(scaled, place[inside], y[inside], recipe, recipe.seed + left_out)
-        outside = place[~inside]
-        z2 += float(np.sum((value[outside] - y[~inside]) ** 2 / variance[outside]))
-        count += len(outside)
-        correlation = np.corrcoef(value[outside], y[~inside])[0, 1]
-        progress(f"network {left_out + 1} of {FOLDS}: correlation {correlation:.4f} on the fold it left out")
+    for left_out in range(NETWORKS):
+        inside = np.flatnonzero(fold != left_out).tolist()
+        value, variance = fit_network(
+            teacher,
+            [learned[n] for n in inside],
+            y[inside],
+            every,
+            recipe.network,
+            recipe.seed + left_out,
+            progress,
+        )
+        outside = np.flatnonzero(fold == left_out).tolist()
+        unseen = [place[learned[n]] for n in outside]
+        z2 += float(np.sum((value[unseen] - y[outside]) ** 2 / variance[unseen]))
+        count += len(unseen)
+        correlation = np.corrcoef(value[unseen], y[outside])[0, 1]
+        progress(
+            f"network {left_out + 1} of {NETWORKS}: correlation {correlation:.4f} on the fold it left out"
+        )
         values.append(value)
         variances.append(variance)
     spread = np.sqrt((np.mean(variances, axis=0) * z2 / count) + np.var(values, axis=0))
     return np.clip(np.mean(values, axis=0), LOWEST, HIGHEST), spread
-
-
-def _network(x: Floats, rows: NDArray[Any], y: Floats, recipe: Recipe, seed: int) -> tuple[Floats, Floats]:
-    torch: Any = extra("torch", "train")
-    nn = torch.nn
-    torch.manual_seed(seed)
-    net = nn.Sequential(
-        *(nn.Dropout(0.2), nn.Linear(x.shape[1], recipe.hidden), nn.GELU()),
-        *(nn.Dropout(0.4), nn.Linear(recipe.hidden, 128), nn.GELU()),
-        *(nn.Dropout(0.2), nn.Linear(128, 2)),
-    )
-    inputs, targets = torch.from_numpy(x[rows]), torch.from_numpy(y)
-    steps = recipe.epochs * -(-len(rows) // recipe.batch)
-    optimizer = torch.optim.AdamW(net.parameters(), recipe.learning_rate, weight_decay=0.05)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.learning_rate, total_steps=steps)
-    middle = (LOWEST + HIGHEST) / 2
-    for _ in range(recipe.epochs):
-        for batch in torch.randperm(len(rows)).split(recipe.batch):
-            said = net(inputs[batch])
-            value, log_variance = said[:, 0] + middle, said[:, 1].clamp(-4, 2)
-            missed = (value - targets[batch]) ** 2
-            likelihood = 0.5 * log_variance + 0.5 * missed.detach() / log_variance.exp()
-            loss = missed.mean() + 0.1 * likelihood.mean()
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            schedule.step()
-    net.eval()
-    with torch.inference_mode():
-        said = torch.cat([net(part) for part in torch.from_numpy(x).split(4096)])
-    return (said[:, 0] + middle).numpy(), said[:, 1].clamp(-4, 2).exp().numpy()
 
 
 def fit_pieces(
@@ -201,9 +151,40 @@ def _ridge(x: NDArray[np.float64], y: NDArray[Any], strength: float) -> NDArray[
     return solved
 
 
+INFLECTIONS = (
+    ("s", ""),
+    ("es", ""),
+    ("ies", "y"),
+    ("ves", "f"),
+    ("ves", "fe"),
+    ("ing", ""),
+    ("ing", "e"),
+    ("ed", ""),
+)
+SHORTEST_STEM = 3
+
+
+def is_known(word: str, listed: Container[str]) -> bool:
+    """Whether people were asked about the word, or about what it is a form of.
+
+    The study lists words that most people know. Names, fragments and misspellings are not among them; by the
+    published rule they do not weigh.
+    """
+    if word in listed:
+        return True
+    stems = [
+        word.removesuffix(ending) + rest
+        for ending, rest in INFLECTIONS
+        if word.endswith(ending) and len(word) - len(ending) >= SHORTEST_STEM
+    ]
+    doubled = [stem[:-1] for stem in stems if len(stem) > SHORTEST_STEM and stem[-1] == stem[-2]]
+    return any(stem in listed for stem in [*stems, *doubled])
+
+
 def _save(
     path: Path,
     words: Sequence[str],
+    known: Sequence[bool],
     value: Floats,
     spread: Floats,
     pieces: Sequence[str],
@@ -219,6 +200,7 @@ def _save(
     np.savez_compressed(
         path,
         words=np.frombuffer("\n".join(words).encode(), np.uint8),
+        known=np.packbits(np.array(known)),
         values=np.rint((value[shown] - LOWEST) / STEP).astype(np.uint8),
         spreads=np.clip(np.rint(spread[shown] / STEP), 1, 255).astype(np.uint8),
         pieces=np.frombuffer("\n".join(pieces[n] for n in plain).encode(), np.uint8),
