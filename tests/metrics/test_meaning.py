@@ -1,5 +1,7 @@
 """sacreBLEU, Word Mover's Distance, scene graphs, BERTScore and SPICE on small inputs."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import sacrebleu
@@ -74,6 +76,50 @@ def test_bertscore_formula() -> None:
     assert bertscore(found) == pytest.approx((0.75, 0.6, 2 * 0.75 * 0.6 / 1.35))
     weighted = bertscore(found, {1: 3.0, 2: 1.0, -1: 0.0})
     assert weighted[:2] == pytest.approx(((3 + 0.5) / 4, 1.0))
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A two-layer BERT with a few words, untrained."""
+    transformers = pytest.importorskip("transformers")
+    folder = tmp_path_factory.mktemp("bert")
+    texts = [ITEMS[0].text, *ITEMS[0].references, ITEMS[1].text, *ITEMS[1].references]
+    pieces = sorted({word.strip(".").lower() for text in texts for word in text.split()})
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", *pieces]
+    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n")
+    transformers.BertTokenizerFast(vocab_file=str(folder / "vocab.txt")).save_pretrained(folder)
+    size = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+    config = transformers.BertConfig(vocab_size=len(vocabulary), **size)
+    transformers.BertModel(config).eval().save_pretrained(folder)
+    return folder
+
+
+def test_bertscore_of_a_real_encoder(bert: Path) -> None:
+    """Against the published program's steps, text by text: marks may be matched, but are not counted."""
+    torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(bert)
+    model = transformers.AutoModel.from_pretrained(bert).eval()
+
+    def rows(text: str) -> np.ndarray:  # type: ignore[type-arg]
+        with torch.no_grad():
+            made = model(**tokenizer(text, return_tensors="pt"), output_hidden_states=True)
+        states = made.hidden_states[1][0].numpy()
+        return np.asarray(states / np.linalg.norm(states, axis=1, keepdims=True))
+
+    def f1(text: str, reference: str) -> float:
+        cosine = rows(text) @ rows(reference).T
+        precision, recall = cosine.max(axis=1)[1:-1].mean(), cosine.max(axis=0)[1:-1].mean()
+        return float(2 * precision * recall / (precision + recall))
+
+    spec = f"bertscore:model={bert},layer=1"
+    found = {row.id: row.score for row in score(ITEMS, [spec], cache=None).scores}
+    for item in ITEMS[:2]:
+        best = max(f1(item.text, reference) for reference in item.references)
+        assert found[item.id] == pytest.approx(best, abs=1e-5)
+    alone = score(ITEMS[1:2], [spec], cache=None).scores[0].score
+    assert alone == pytest.approx(found["2"], abs=1e-6)
+    same = Item("same", text=ITEMS[0].text, references=(ITEMS[0].text,))
+    assert score([same], [spec], cache=None).scores[0].score == pytest.approx(1, abs=1e-6)
 
 
 @pytest.mark.parametrize(

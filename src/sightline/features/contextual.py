@@ -1,13 +1,20 @@
 """Word pieces in context, each with its best match on the other side: what BERTScore is made of."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sightline.errors import Unscorable, UsageError, extra
 from sightline.features.base import Feature, Features, Fit, Statistic, Tools
+
+TOGETHER = 64
+"""Texts that go through the model at once."""
+REMEMBERED = 4096
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,54 @@ def _load(name: str) -> tuple[Any, Any]:
 
 
 @dataclass(frozen=True)
+class Encoded:
+    """A text in a model's hidden states."""
+
+    ids: tuple[int, ...]
+    """Of its own pieces, the model's marks left out."""
+    words: NDArray[np.bool_]
+    """Which rows are its own pieces."""
+    rows: NDArray[np.float32]
+    """Unit vectors of all pieces, the model's marks included."""
+
+
+def encode(name: str, layer: int, texts: Collection[str]) -> dict[str, Encoded]:
+    """Texts of equal length go through the model together: nothing is padded, so neighbours change nothing."""
+    torch = extra("torch", "torch")
+    tokenizer, model = _load(name)
+    limit = min(tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", 512))
+    remembered = _remembered(name, layer)
+    found = {text: remembered[text] for text in texts if text in remembered}
+    by_length: dict[int, list[tuple[str, list[int], list[int]]]] = {}
+    for text in sorted(set(texts) - found.keys()):
+        made = tokenizer(text, truncation=True, max_length=limit, return_special_tokens_mask=True)
+        ids, marks = made["input_ids"], made["special_tokens_mask"]
+        by_length.setdefault(len(ids), []).append((text, ids, marks))
+    for alike in by_length.values():
+        for start in range(0, len(alike), TOGETHER):
+            some = alike[start : start + TOGETHER]
+            with torch.inference_mode():
+                given = torch.tensor([ids for _, ids, _ in some])
+                states = model(input_ids=given, output_hidden_states=True).hidden_states[layer]
+                rows = torch.nn.functional.normalize(states, dim=-1).numpy()
+            for (text, ids, marks), row in zip(some, rows, strict=True):
+                words = np.array(marks) == 0
+                found[text] = Encoded(tuple(np.array(ids)[words].tolist()), words, row)
+    for text, value in found.items():  # the latest at the end
+        remembered.pop(text, None)
+        remembered[text] = value
+    for text in list(remembered)[: max(len(remembered) - REMEMBERED, 0)]:
+        del remembered[text]
+    return found
+
+
+@lru_cache(maxsize=2)
+def _remembered(name: str, layer: int) -> dict[str, Encoded]:
+    """What a model made of the latest texts: references and captions come again and again."""
+    return {}
+
+
+@dataclass(frozen=True)
 class ContextualMatches(Feature[MatchedAll]):
     """Greedy matching of the text's pieces with those of each reference, in a transformer's hidden states."""
 
@@ -48,43 +103,30 @@ class ContextualMatches(Feature[MatchedAll]):
     value = MatchedAll
 
     def compute(self, batch: Sequence[Features], tools: Tools) -> list[MatchedAll | Unscorable]:
-        found: list[MatchedAll | Unscorable] = []
-        for got in batch:
-            references = [text for text in got.item.references if text.strip()]
-            if not references or not got.item.whole_text.strip():
-                found.append(Unscorable("the text has no words" if references else "there are no references"))
-                continue
-            ids, rows = self._encode(got.item.whole_text)
-            pairs = []
-            for text in references:
-                other_ids, others = self._encode(text)
-                cosine = rows @ others.T
-                best, their_best = cosine.max(axis=1).tolist(), cosine.max(axis=0).tolist()
-                pairs.append(Matched(ids, tuple(best), other_ids, tuple(their_best)))
-            found.append(MatchedAll(tuple(pairs)))
-        return found
+        texts = [
+            (got.item.whole_text.strip(), [text.strip() for text in got.item.references if text.strip()])
+            for got in batch
+        ]
+        known = encode(self.model, self.layer, {text for own, others in texts for text in (own, *others)})
+        return [self._match(own, others, known) for own, others in texts]
 
-    def _encode(self, text: str) -> tuple[tuple[int, ...], Any]:
-        """Ids and unit vectors of a text's pieces, one text at a time so that neighbours change nothing."""
-        return _encode(self.model, self.layer, text)
+    def _match(
+        self, own: str, others: Sequence[str], known: Mapping[str, Encoded]
+    ) -> MatchedAll | Unscorable:
+        if not own or not others:
+            return Unscorable("the text has no words" if others else "there are no references")
+        mine = known[own]
+        pairs = []
+        for text in others:
+            theirs = known[text]
+            # As in the published program, a word may match the other text's start or end mark.
+            cosine = mine.rows @ theirs.rows.T
+            best, their_best = cosine.max(axis=1)[mine.words], cosine.max(axis=0)[theirs.words]
+            pairs.append(Matched(mine.ids, tuple(best.tolist()), theirs.ids, tuple(their_best.tolist())))
+        return MatchedAll(tuple(pairs))
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
         return {"model": self.model, "layer": str(self.layer)}
-
-
-@lru_cache(maxsize=4096)
-def _encode(name: str, layer: int, text: str) -> tuple[tuple[int, ...], Any]:
-    torch = extra("torch", "torch")
-    tokenizer, model = _load(name)
-    limit = min(tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", 512))
-    given = tokenizer(
-        text, return_tensors="pt", truncation=True, max_length=limit, return_special_tokens_mask=True
-    )
-    keep = given.pop("special_tokens_mask")[0] == 0
-    with torch.inference_mode():
-        states = model(**given, output_hidden_states=True).hidden_states[layer][0][keep]
-    rows = torch.nn.functional.normalize(states, dim=-1).numpy()
-    return tuple(given["input_ids"][0][keep].tolist()), rows
 
 
 @dataclass(frozen=True)

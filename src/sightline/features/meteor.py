@@ -1,12 +1,9 @@
 """What METEOR counts: the alignment with the best reference, by Sightline or by METEOR's own jar."""
 
-import gzip
-import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +12,13 @@ import numpy as np
 from sightline.errors import Unscorable, UsageError
 from sightline.features.base import Feature, Features, Tools
 from sightline.features.reference import TokenKind, Tokens
-from sightline.text.alignment import Paraphrases, align
+from sightline.text.alignment import align
+from sightline.text.meteor_words import FUNCTION_WORDS, normal
+from sightline.text.paraphrases import Paraphrases, load_paraphrases
 from sightline.text.wordnet import WordNet, load_wordnet, meteor_jar
 
-FUNCTION_WORDS = frozenset(
-    re.findall(
-        r"\S+",
-        "the to and a of i in is you that it for have on was with this be are they not as we 's my do will "
-        "he at but if or your from n't by can would me there so all has an had one out about what their when "
-        "were up his our who some them which been also am us very any more no did could him other she only "
-        'how should may then now after her because its into over than two first last new . , - " ) ( ? : ! '
-        "' ; -- ... $ -lrb- -rrb-",
-    )
-)
-"""Words said more than once in a thousand (METEOR's definition), counted in the English Web Treebank."""
+LIMIT = 3600.0
+"""Seconds that the jar may take for a batch."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +27,9 @@ class MeteorCounts:
     """For each reference, as `sightline.metrics.meteor.meteor` reads them."""
 
 
-_PARTS = re.compile(r"'?[\w.,$&%]+|[^\w\s]")
-
-
-def normal(words: Sequence[str]) -> list[str]:
-    """Words as METEOR's `-norm` leaves them: lower case, brackets and contractions apart."""
-    return [part for word in words for part in _PARTS.findall(word.lower())]
+def prepared(words: Sequence[str], kind: TokenKind) -> Sequence[str]:
+    """PTB tokens as METEOR's `-norm` cuts them, as COCO's evaluation has it; given tokens stay as they are."""
+    return normal(words) if kind == "ptb" else words
 
 
 def count_matches(
@@ -53,8 +40,9 @@ def count_matches(
 ) -> tuple[float, ...]:
     """Sufficient statistics of one pair."""
     matches, chunks = align(text, reference, wordnet, paraphrases)
-    mine = [word in FUNCTION_WORDS for word in text]
-    theirs = [word in FUNCTION_WORDS for word in reference]
+    function = (wordnet.function_words if wordnet else None) or FUNCTION_WORDS
+    mine = [word.lower() in function for word in text]
+    theirs = [word.lower() in function for word in reference]
     stages = np.zeros((4, 4))
     for match in matches:
         for place in range(match.text_start, match.text_start + match.text_length):
@@ -63,26 +51,6 @@ def count_matches(
             stages[2 + int(theirs[place]), match.stage] += 1
     head = (len(text), sum(mine), len(reference), sum(theirs), chunks)
     return (*map(float, head), *stages.ravel().tolist())
-
-
-@lru_cache(maxsize=2)
-def load_paraphrases(path: str) -> Paraphrases:
-    """METEOR's paraphrase table: three lines an entry, probability, phrase, phrase."""
-    table: dict[str, set[str]] = {}
-    longest = 0
-    try:
-        with (
-            gzip.open(path, "rt", encoding="utf-8")
-            if path.endswith(".gz")
-            else Path(path).open(encoding="utf-8") as lines
-        ):
-            for _, one, other in zip(lines, lines, lines, strict=False):
-                one, other = one.strip(), other.strip()
-                table.setdefault(other, set()).add(one)
-                longest = max(longest, one.count(" ") + 1, other.count(" ") + 1)
-    except (OSError, EOFError, UnicodeDecodeError) as fault:
-        raise UsageError(f"{path}: not a paraphrase table ({fault})") from None
-    return Paraphrases({phrase: frozenset(same) for phrase, same in table.items()}, longest)
 
 
 @dataclass(frozen=True)
@@ -102,8 +70,7 @@ class MeteorMatches(Feature[MeteorCounts]):
         found: list[MeteorCounts | Unscorable] = []
         for got in batch:
             value = got[Tokens(self.kind)]
-            text = normal(value.candidate)
-            every = [normal(reference) for reference in value.references]
+            text, *every = (prepared(words, self.kind) for words in (value.candidate, *value.references))
             found.append(
                 MeteorCounts(tuple(count_matches(text, words, wordnet, paraphrases) for words in every))
             )
@@ -114,7 +81,8 @@ class MeteorMatches(Feature[MeteorCounts]):
         stages = ["exact", "stem"] + ([f"synonym({wordnet.name})"] if wordnet else [])
         if table := tools.option("paraphrases"):
             stages.append(f"paraphrase({Path(table).name})")
-        return {"stages": "+".join(stages)}
+        jar = wordnet is not None and wordnet.function_words is not None
+        return {"stages": "+".join(stages), "function": wordnet.name if jar and wordnet else "embedded"}
 
 
 @dataclass(frozen=True)
@@ -134,7 +102,7 @@ class JavaMeteor(Feature[MeteorCounts]):
             for value in values
             for reference in value.references
         ]
-        rows = iter([from_java(line) for line in _run_jar(_jar(tools), lines)])
+        rows = iter([from_java(line) for line in run_jar(_jar(tools), lines, norm=self.kind == "ptb")])
         return [MeteorCounts(tuple(next(rows) for _ in value.references)) for value in values]
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
@@ -165,12 +133,35 @@ def _jar(tools: Tools) -> Path:
     return jar
 
 
-def _run_jar(jar: Path, lines: Sequence[str]) -> list[str]:
+def run_jar(jar: Path, lines: Sequence[str], *, norm: bool = True, limit: float = LIMIT) -> list[str]:
     """All lines in, all answers out: nothing waits for the other's buffer, and nothing is left running."""
-    command = ["java", "-Xmx2G", "-jar", jar.name, "-", "-", "-stdio", "-l", "en", "-norm"]
-    done = subprocess.run(
-        command, cwd=jar.parent, input="\n".join(lines) + "\n", capture_output=True, text=True, check=False
-    )
-    if done.returncode != 0:
-        raise UsageError(f"{jar.name} failed: {done.stderr.strip().splitlines()[-1:] or ['no message']}")
-    return done.stdout.splitlines()
+    command = [
+        "java",
+        "-Xmx2G",
+        "-jar",
+        jar.name,
+        "-",
+        "-",
+        "-stdio",
+        "-l",
+        "en",
+        *(["-norm"] if norm else []),
+    ]
+    try:
+        done = subprocess.run(
+            command,
+            cwd=jar.parent,
+            input="\n".join(lines) + "\n",
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
+            timeout=limit,
+        )
+    except subprocess.TimeoutExpired:
+        raise UsageError(f"{jar.name} gave no answer within {limit:g} seconds and was stopped") from None
+    answers = done.stdout.splitlines()
+    if done.returncode != 0 or len(answers) != len(lines):
+        said = (done.stderr.strip().splitlines() or [f"{len(answers)} answers to {len(lines)} lines"])[-1]
+        raise UsageError(f"{jar.name} failed: {said}")
+    return answers

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from sightline.errors import Unscorable, UsageError, extra
 from sightline.features.base import Feature, Features, Tools
-from sightline.features.meteor import FUNCTION_WORDS
 from sightline.features.reference import Tokens
+from sightline.text.meteor_words import FUNCTION_WORDS
 
 Floats = NDArray[np.float64]
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import snowballstemmer
 
+from sightline.text.paraphrases import Paraphrases
 from sightline.text.wordnet import WordNet
 
 EXACT, STEM, SYNONYM, PARAPHRASE = range(4)
@@ -27,14 +28,6 @@ class Match:
     length: int
     text_start: int
     text_length: int
-
-
-class Paraphrases:
-    """A table of phrases that mean the same, with METEOR's lines: probability, phrase, phrase."""
-
-    def __init__(self, table: dict[str, frozenset[str]], longest: int) -> None:
-        self.table = table
-        self.longest = longest
 
 
 def find_matches(
@@ -71,21 +64,7 @@ def find_matches(
                     if other != word and not theirs.isdisjoint(mine[place])
                 ]
     if paraphrases is not None:
-        found += _paraphrased(text, reference, paraphrases)
-    return found
-
-
-def _paraphrased(text: Sequence[str], reference: Sequence[str], known: Paraphrases) -> list[Match]:
-    spans: dict[str, list[tuple[int, int]]] = {}
-    for start in range(len(text)):
-        for length in range(1, min(known.longest, len(text) - start) + 1):
-            spans.setdefault(" ".join(text[start : start + length]), []).append((start, length))
-    found = []
-    for start in range(len(reference)):
-        for length in range(1, min(known.longest, len(reference) - start) + 1):
-            phrase = " ".join(reference[start : start + length])
-            for other in known.table.get(phrase, frozenset()) & spans.keys():
-                found += [Match(PARAPHRASE, start, length, *span) for span in spans[other]]
+        found += [Match(PARAPHRASE, *place) for place in paraphrases.matches(text, reference)]
     return found
 
 
@@ -115,13 +94,16 @@ def align(
     return _search(by_start, fixed)
 
 
-_Step = tuple[int, int, int, int, int, float, int, Match]
+_Step = tuple[int, int, int, int, int, int, int, Match]
 """A match as the search reads it: bits in reference and text, the reference's end, the text's start and end,
 the weight (negative, as less is better), the distance, and the match itself."""
 
 
 def _step(match: Match) -> _Step:
-    weight = -(match.length + match.text_length) * (1.0 if match.stage == EXACT else 0.5)
+    """METEOR 1.5 counts half a word for a match that is not exact, and cuts each side's count down to whole ones:
+    a single word by stem or synonym adds nothing to a path, and is taken for the chunks that it saves."""
+    exact = match.stage == EXACT
+    weight = -sum(length if exact else length // 2 for length in (match.length, match.text_length))
     bits = ((1 << match.length) - 1) << match.start
     text_bits = ((1 << match.text_length) - 1) << match.text_start
     end, text_end = match.start + match.length, match.text_start + match.text_length
@@ -145,7 +127,7 @@ def _search(by_start: Sequence[Sequence[Match]], fixed: Mapping[int, Match]) -> 
     for step in settled.values():
         used, text_used = used | step[0], text_used | step[1]
     chain: Any = ()
-    paths = [(0.0, 0, 0, 0, used, text_used, 0, -1, chain)]
+    paths = [(0, 0, 0, 0, used, text_used, 0, -1, chain)]
     for current, here in enumerate(steps):
         if len(paths) > 1:
             paths.sort()
@@ -183,7 +165,12 @@ def _search(by_start: Sequence[Sequence[Match]], fixed: Mapping[int, Match]) -> 
             onward.append((weight, chunks + (last != -1), distance, age, used, text_used, idx + 1, -1, chain))
             age += 1
         paths = onward
-    weight, chunks, *_, chain = min((w, c + (p[7] != -1), *p[2:]) for p in paths for w, c in [p[:2]])
+    paths.sort()
+    ended = [
+        (weight, chunks + (last != -1), distance, place, chain)
+        for place, (weight, chunks, distance, *_, last, chain) in enumerate(paths[:BEAM])
+    ]
+    _, chunks, _, _, chain = min(ended)
     chosen: list[Match] = []
     while chain:
         chain, match = chain

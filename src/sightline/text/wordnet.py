@@ -14,31 +14,48 @@ ENDINGS = (
     ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""), ("er", ""),
     ("est", ""), ("er", "e"), ("est", "e"),
 )  # fmt: skip
-"""WordNet's rules of detachment: an ending, and what takes its place."""
+"""WordNet's rules of detachment: an ending, and what takes its place. The first that gives a known word holds."""
 PARTS = ("noun", "verb", "adj", "adv")
 
 
 class WordNet:
     """Which sets of synonyms a word belongs to, inflected or not."""
 
-    def __init__(self, synsets: dict[str, frozenset[str]], bases: dict[str, list[str]], name: str) -> None:
+    def __init__(
+        self,
+        synsets: dict[str, frozenset[str]],
+        bases: dict[str, list[str]],
+        name: str,
+        function_words: frozenset[str] | None = None,
+    ) -> None:
         self._synsets = synsets
         self._bases = bases
         self.name = name
+        self.function_words = function_words
+        """METEOR's list, where its jar is the source."""
         self.of = lru_cache(maxsize=200_000)(self._of)
 
     def _of(self, word: str) -> frozenset[str]:
-        stems = [*self._bases.get(word, ())]
-        stems += [word[: len(word) - len(end)] + new for end, new in ENDINGS if word.endswith(end)]
-        return frozenset().union(*(self._synsets.get(form, frozenset()) for form in (word, *stems)))
+        own = self._synsets.get(word, frozenset())
+        forms = self._bases.get(word) or [self._base(word)]
+        return own.union(*(self._synsets.get(form, frozenset()) for form in forms))
+
+    def _base(self, word: str) -> str:
+        """The word without its ending, as METEOR detaches it; the word itself where no rule gives a known one."""
+        if len(word) > 2 and not word.endswith("ss"):
+            for end, new in ENDINGS:
+                if word.endswith(end) and (base := word[: len(word) - len(end)] + new) in self._synsets:
+                    return base
+        return word
 
     @classmethod
     def from_jar(cls, path: Path) -> "WordNet":
-        """The synonyms that METEOR 1.5's jar carries: a word on one line, its synsets on the next."""
+        """The words that METEOR 1.5's jar carries: a word on one line, its synsets on the next; function words."""
         try:
             with zipfile.ZipFile(path) as jar:
                 synsets = jar.read("synonym/english.synsets").decode("utf-8").splitlines()
                 bases = jar.read("synonym/english.exceptions").decode("utf-8").splitlines()
+                function = frozenset(jar.read("function/english.words").decode("utf-8").split())
         except (OSError, KeyError, zipfile.BadZipFile) as fault:
             raise UsageError(f"{path}: no METEOR jar with English synonyms ({fault})") from None
         found: dict[str, list[str]] = {}
@@ -46,7 +63,7 @@ class WordNet:
             for form in forms.split():
                 found.setdefault(form, []).append(base)
         sets = {w: frozenset(ids.split()) for w, ids in zip(synsets[::2], synsets[1::2], strict=False)}
-        return cls(sets, found, path.name)
+        return cls(sets, found, path.name, function)
 
     @classmethod
     def from_folder(cls, folder: Path) -> "WordNet":
