@@ -67,11 +67,11 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data", type=Path)
-    parser.add_argument("protocols", nargs="*", choices=[*PROTOCOLS, []], default=list(PROTOCOLS))
+    parser.add_argument("protocols", nargs="*")
     parser.add_argument("--bert")
     parser.add_argument("--paraphrases")
     given = parser.parse_args()
-    for name in given.protocols:
+    for name in given.protocols or PROTOCOLS:
         measure(name, given.data, given.bert, given.paraphrases)
 
 

@@ -20,9 +20,10 @@ import numpy as np
 import pyarrow.parquet as pq
 from PIL import Image
 
+from flickr_stories import made_stories
 from sightline.encoders.pocket import Pocket
-from sightline.items import Item
 from sightline.meta.evaluate import evaluate
+from sightline.meta.experiments import Given, experiments
 from sightline.meta.protocols.base import make_protocol
 from sightline.meta.scoring import score_items
 from sightline.pipeline.settings import Settings
@@ -70,34 +71,16 @@ def retrieval(data: Path) -> None:
     print(f"Flickr8k test, text to image, 1,000 pictures, {len(texts)} captions: recall {shares}", flush=True)
 
 
-def original_against_random(data: Path, stories: int = 500, others: int = 5) -> None:
+def original_against_random(data: Path) -> None:
     """The papers' first criterion: a sequence's own story against the best of five foreign ones."""
-    files, pictures = test_pictures(data)
-    captions = flickr_captions(data)
-    rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
-        paths = []
-        for number, picture in enumerate(pictures):
-            paths.append(Path(folder) / f"{number}.webp")
-            paths[-1].write_bytes(picture)
-        chosen = [rng.choice(len(files), 5, replace=False) for _ in range(stories)]
-        told = [tuple(captions[files[n]][int(rng.integers(5))] for n in some) for some in chosen]
-        items = []
-        for number, some in enumerate(chosen):
-            foreign = rng.choice([n for n in range(stories) if n != number], others, replace=False)
-            for place, story in enumerate([number, *foreign]):
-                images = tuple(paths[n] for n in some)
-                items.append(Item(f"{number}/{place}", images, sentences=told[story]))
-        scored = score_items(items, ["groovist", "rovist-vg"])
-    for metric, scores in scored.scores.items():
-        own = np.array([scores[f"{n}/0"] for n in range(stories)])
-        best = np.array([max(scores[f"{n}/{k}"] for k in range(1, others + 1)) for n in range(stories)])
-        difference = own - best
-        means = [rng.choice(difference, stories).mean() for _ in range(2000)]
-        low, high = np.percentile(means, [2.5, 97.5])
+        stories = made_stories(data, Path(folder))
+        found = experiments.get("random")(Given(stories, ["groovist", "rovist-vg"], score_items))
+    for row in found.rows:
+        metric, difference, low, high, wins, n = row
         print(
-            f"original - best of {others} random, {metric}: {difference.mean():.3f} [{low:.3f}, {high:.3f}],"
-            f" wins {100 * np.mean(difference > 0):.1f} %",
+            f"original - best of 5 random, {metric}: {difference:.3f} [{low:.3f}, {high:.3f}],"
+            f" wins {100 * float(wins or 0):.1f} % of {n}",
             flush=True,
         )
 

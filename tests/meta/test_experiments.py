@@ -1,6 +1,7 @@
 """The papers' experiments on made-up studies with known outcomes."""
 
 import json
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from sightline.errors import UsageError
 from sightline.items import Evidence, Item
-from sightline.meta.experiments import ABLATION, experiments, mode, shuffled
+from sightline.meta.experiments import ABLATION, Given, experiments, mode, shuffled
 from sightline.meta.output import write_experiment
 from sightline.meta.scoring import Scored
 
@@ -22,7 +23,9 @@ ITEMS = [
 ]  # fmt: skip
 
 
-def scorer(items: list[Item], metrics: list[str]) -> Scored:
+def scorer(
+    items: Sequence[Item], metrics: Sequence[str], learn_from: Collection[str] | None = None
+) -> Scored:
     """Knows the right texts, likes what people like, and the more references the better."""
     scores = {
         metric: {
@@ -39,52 +42,118 @@ def scorer(items: list[Item], metrics: list[str]) -> Scored:
     return Scored(scores, evidence, dict.fromkeys(metrics, ""), [])
 
 
-def run(name: str, metrics: list[str]) -> list[dict]:  # type: ignore[type-arg]
-    found = experiments.get(name)(ITEMS, metrics, scorer)
+def run(name: str, metrics: list[str], items: list[Item] = ITEMS) -> list[dict]:  # type: ignore[type-arg]
+    found = experiments.get(name)(Given(items, metrics, scorer))
     return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
 
 
 def test_random_pairs_never_hold_the_own_text() -> None:
-    made = shuffled(ITEMS)
-    own = {item.id: item.text for item in ITEMS}
-    assert len(made) == 100 and all(item.text != own[item.id.split("\x1f")[0]] for item in made)
+    for item, made in zip(ITEMS, shuffled(ITEMS), strict=True):
+        assert len(made) == 5
+        assert all(one.images == item.images and one.text != item.text and not one.ratings for one in made)
     with pytest.raises(UsageError, match="different pictures"):
         shuffled(ITEMS[:2])
 
 
 def test_original_against_random() -> None:
     (row,) = run("random", ["m"])
-    assert row["win rate"] == 1.0 and row["n"] == 20 and row["mean difference"] > 8
+    assert row["win rate"] == 1.0 and row["n"] == 20
+    assert row["difference"] == pytest.approx(9 + 3 * 2)  # 10 + 3 (n % 5) against 1
+    assert row["low"] < row["difference"] < row["high"]
 
 
-def test_ablation_runs_the_seven_variants() -> None:
-    rows = run("ablation", [])
-    assert [row["metric"] for row in rows if row["criterion"] == "grounding"] == list(ABLATION)
-    assert rows[0]["kendall_b"] == pytest.approx(1.0)
+def test_statistics_come_from_the_originals_alone() -> None:
+    asked: list[Collection[str] | None] = []
+
+    def watching(
+        items: Sequence[Item], metrics: Sequence[str], learn_from: Collection[str] | None = None
+    ) -> Scored:
+        asked.append(learn_from)
+        assert len(items) == 120 and [item.id for item in items[:2]] == [
+            "0",
+            "0\x1f0",
+        ]  # neighbours share pictures
+        return scorer(items, metrics)
+
+    experiments.get("random")(Given(ITEMS, ["m"], watching))
+    assert asked == [{item.id for item in ITEMS}]
+
+
+def test_ablation_runs_the_seven_variants_on_both_criteria() -> None:
+    rows = [row for row in run("ablation", []) if row["criterion"] == "grounding"]
+    assert [row["metric"] for row in rows] == list(ABLATION)
+    assert rows[0]["kendall_b"] == pytest.approx(1.0) and rows[0]["observations"] == 20
+    assert (
+        rows[0]["difference"] == pytest.approx(15) and rows[0]["win rate"] == 1 and rows[0]["stories"] == 20
+    )
+    assert rows[0]["kendall_c low"] <= rows[0]["kendall_c"] <= rows[0]["kendall_c high"]
+
+
+def test_ablation_of_rated_captions_and_unrated_stories() -> None:
+    """The papers' own arrangement: criterion 1 on stories, criterion 2 on rated captions, each with its theta."""
+    calls: list[int] = []
+
+    def counting(
+        items: Sequence[Item], metrics: Sequence[str], learn_from: Collection[str] | None = None
+    ) -> Scored:
+        calls.append(len(items))
+        return scorer(items, metrics)
+
+    two = (Path("a.jpg"), Path("b.jpg"))
+    stories = [Item(str(100 + n), images=(*two, Path(f"{n}.jpg")), text=f"story {n}") for n in range(8)]
+    found = experiments.get("ablation")(Given([*ITEMS, *stories], [], counting))
+    rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+    assert calls == [48, 20] and rows[0]["stories"] == 8 and rows[0]["observations"] == 20
+    unrated = experiments.get("ablation")(Given(stories, [], counting))
+    assert len(unrated.rows) == 7 and "no item has ratings" in unrated.notes[1]
 
 
 def test_number_of_references() -> None:
     rows = run("references", ["m"])
-    assert {row["metric, references"] for row in rows} == {"m, 1", "m, 2", "m, 3"}
+    assert [row["references"] for row in rows if row["criterion"] == "grounding"] == [1, 2, 3]
+    with pytest.raises(UsageError, match="two references"):
+        run("references", ["m"], [Item("1", ratings={"a": (1.0,)}, references=("x",))])
 
 
 def test_splits_by_t_and_p() -> None:
-    rows = run("splits", ["m"])
-    counts = {row["metric, bin"]: row["n"] for row in rows}
-    assert counts["m, low T (< 1)"] == 10 and counts["m, high T (>= 1)"] == 10
-    assert sum(n for name, n in counts.items() if name.startswith(("m, low P", "m, high P"))) > 5
+    rows = [row for row in run("splits", ["m"]) if row["metric"] == "m"]
+    counts = {row["bin"]: row["n"] for row in rows}
+    assert counts["low T (< 1)"] == 10 and counts["high T (≥ 1)"] == 10
+    assert sum(n for name, n in counts.items() if " P " in name) > 5
     assert mode(np.array([0.1, 0.2, 0.2, 0.3])) == 0.2
+
+
+def voted(seed: int = 0) -> list[Item]:
+    """Twenty sequences of four stories, as in RoViST's study: people vote for what is coherent, then grounded."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for sequence in range(20):
+        quality = rng.normal(size=(4, 3))
+        liking = quality @ (0.5, 2.0, 0.2)
+        for story, (grounding, coherence, repetition) in enumerate(quality):
+            given = {"grounding": grounding, "coherence": coherence, "non-redundancy": repetition}
+            ratings = {name: tuple(np.clip(np.round(3 + value + rng.normal(0, 0.5, 26)), 1, 5).tolist())
+                       for name, value in given.items()}  # fmt: skip
+            votes = int((liking < liking[story]).sum())
+            extra = {"group": str(sequence), "votes": votes}
+            made.append(Item(f"{sequence}/{story}", ratings=ratings, extra=extra))
+    return made
 
 
 def test_criteria_against_votes() -> None:
     rows = {row["criterion"]: row for row in run("ranking", [])}
     assert rows["grounding"]["kendall_b"] == pytest.approx(1.0) and rows["grounding"]["sequences"] == 5
+    simulated = {row["criterion"]: row["kendall_b"] for row in run("ranking", [], voted())}
+    assert simulated["coherence"] > simulated["grounding"] > simulated["non-redundancy"]
     with pytest.raises(UsageError, match="votes"):
-        experiments.get("ranking")([Item("1", ratings={"a": (1.0,)})], [], scorer)
+        run("ranking", [], [Item("1", ratings={"a": (1.0,)})])
 
 
-def test_an_experiment_leaves_a_table_and_a_plot(tmp_path: Path) -> None:
-    write_experiment(experiments.get("random")(ITEMS, ["m"], scorer), tmp_path, "random")
-    assert json.loads((tmp_path / "random.json").read_text())["rows"][0]["metric"] == "m"
-    assert "| m |" in (tmp_path / "random.md").read_text()
-    assert "<svg" in (tmp_path / "random.html").read_text()
+@pytest.mark.parametrize("name", list(experiments))
+def test_an_experiment_leaves_a_table_and_a_plot(tmp_path: Path, name: str) -> None:
+    found = experiments.get(name)(Given(ITEMS, ["m <b>"], scorer))
+    write_experiment(found, tmp_path, name)
+    assert len(json.loads((tmp_path / f"{name}.json").read_text())["rows"]) == len(found.rows)
+    assert (tmp_path / f"{name}.md").read_text().count("\n|") == len(found.rows) + 2
+    html = (tmp_path / f"{name}.html").read_text()
+    assert html.count("<figure") == len(found.plots) and "<b>" not in html

@@ -35,7 +35,9 @@ def load_commands(asked: str | None = None) -> typer.Typer:
     Where a command is asked for by name, only its own module: what the others stand on takes seconds to import and a
     hundred megabytes.
     """
-    names = [module.name for module in pkgutil.iter_modules(importlib.import_module("sightline.cli").__path__)]
+    names = [
+        module.name for module in pkgutil.iter_modules(importlib.import_module("sightline.cli").__path__)
+    ]
     own = [name for name in names if asked and (name == asked or name.startswith(f"{asked}_"))]
     for name in own or names:
         importlib.import_module(f"sightline.cli.{name}")

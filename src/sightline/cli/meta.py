@@ -12,11 +12,12 @@ from rich.table import Table
 from sightline.cli.app import app, console
 from sightline.cli.progress import run_progress
 from sightline.errors import UsageError
-from sightline.items import Item
+from sightline.io import read_items
 from sightline.meta.check import check as check_numbers
 from sightline.meta.correlation import NAMES
 from sightline.meta.evaluate import SAMPLES, evaluate
-from sightline.meta.experiments import experiments
+from sightline.meta.experiments import Given, experiments
+from sightline.meta.experiments import Table as Experimented
 from sightline.meta.output import (
     TITLES,
     Study,
@@ -77,12 +78,16 @@ def meta(
     place = data or file
     if place is None:
         raise UsageError("give a FILE of items with ratings, or --protocol NAME with --data DIR")
-    if data and file:
+    if data and file and experiment != "ablation":
         raise UsageError("give either a FILE or --data DIR, not both")
     metrics = list(dict.fromkeys(metric or ()))
     if experiment:
-        found_items = chosen.items(place)
-        run_experiment(experiment, found_items, metrics, settings, out)
+        found_items = [*chosen.items(place), *(read_items(file) if data and file else ())]
+        with run_progress() as progress:
+            score = partial(score_items, settings=settings, engine=engine, progress=progress)
+            work = Given(found_items, metrics, score, chosen.observations, chosen.headline)
+            found_table = experiments.get(experiment)(work)
+        show_experiment(found_table, experiment, out)
         return
     items = chosen.items(place, pictures=reads_pictures(metrics))
     with run_progress() as progress:
@@ -124,11 +129,8 @@ def run_check(
     console.print(table)
 
 
-def run_experiment(name: str, items: list[Item], metrics: list[str], settings: Settings, out: Path) -> None:
-    """Run one of the papers' experiments; leaves a table (Markdown, JSON) and a page with its plot."""
-    run = experiments.get(name)
-    with run_progress() as progress:
-        found = run(items, metrics, partial(score_items, settings=settings, progress=progress))
+def show_experiment(found: Experimented, name: str, out: Path) -> None:
+    """An experiment's table on the screen, in files (Markdown, JSON), and as a page with its plots."""
     write_experiment(found, out, name)
     table = Table(title=found.title, title_justify="left")
     for column in found.columns:
@@ -136,6 +138,8 @@ def run_experiment(name: str, items: list[Item], metrics: list[str], settings: S
     for row in found.rows:
         table.add_row(*(escape(cell(value)) for value in row))
     console.print(table)
+    for note in found.notes:
+        console.print(escape(note))
     console.print(f"Report: {out / f'{name}.html'}", soft_wrap=True)
 
 

@@ -1,19 +1,20 @@
 """The papers' experiments: ablation, original against random, number of references, splits, criteria against votes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sightline.errors import UsageError
 from sightline.items import Item
 from sightline.meta.correlation import NAMES, correlate
-from sightline.meta.evaluate import evaluate
+from sightline.meta.evaluate import Evaluation, evaluate
+from sightline.meta.protocols.base import Observations
 from sightline.meta.scoring import Scored
 from sightline.registry import Registry
 
-Score = Callable[[Sequence[Item], Sequence[str]], Scored]
-"""Scores items with metrics, every feature once."""
 ABLATION = (
     "groovist",
     "groovist:weights=none",
@@ -25,117 +26,213 @@ ABLATION = (
 )
 """GROOViST and its six variants (Table 2)."""
 RANDOM = 5
+HIGH_T = 1.0
+LIKED = 3.0
+"""GROOViST's split by phrases looks at texts that people rate so high at least."""
+SAMPLES = 1000
+Cell = str | float | int | None
+
+
+class Score(Protocol):
+    """Scores items with metrics, every feature once; corpus statistics from the named items alone."""
+
+    def __call__(
+        self, items: Sequence[Item], metrics: Sequence[str], *, learn_from: Collection[str] | None = None
+    ) -> Scored: ...
+
+
+@dataclass(frozen=True)
+class Given:
+    """What an experiment works on."""
+
+    items: Sequence[Item]
+    metrics: Sequence[str]
+    score: Score
+    observations: Observations = "mean"
+    headline: str = "kendall_c"
+
+    def evaluate(self, items: Sequence[Item], scored: Scored) -> Evaluation:
+        return evaluate(items, scored.scores, observations=self.observations, samples=SAMPLES)
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A column to draw: as bars, coloured by another column, or against a column of numbers as lines."""
+
+    column: str
+    colour: str | None = None
+    across: str | None = None
+    interval: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
 class Table:
-    """What an experiment leaves: a table, and the columns to draw as bars."""
+    """What an experiment leaves."""
 
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str | float | int | None, ...], ...]
-    drawn: str
-    """The column that the plot shows."""
+    rows: tuple[tuple[Cell, ...], ...]
+    plots: tuple[Plot, ...]
+    notes: tuple[str, ...] = ()
 
 
-Experiment = Callable[[Sequence[Item], Sequence[str], Score], Table]
+Experiment = Callable[[Given], Table]
 experiments: Registry[Experiment] = Registry("experiment")
 
 
-def shuffled(items: Sequence[Item], seed: int = 0) -> list[Item]:
-    """Each picture sequence with five texts of other items."""
+def shuffled(items: Sequence[Item], seed: int = 0) -> list[list[Item]]:
+    """For each item, its pictures with five texts of other items."""
     rng = np.random.default_rng(seed)
     made = []
     for place, item in enumerate(items):
         others = [k for k in range(len(items)) if k != place and items[k].images != item.images]
         if not others:
             raise UsageError("random pairings need items with different pictures")
-        for number, other in enumerate(rng.choice(others, min(RANDOM, len(others)), replace=False)):
-            text = items[int(other)]
-            made.append(replace(item, id=f"{item.id}\x1f{number}", text=text.text, sentences=text.sentences))
+        chosen = [items[int(k)] for k in rng.choice(others, min(RANDOM, len(others)), replace=False)]
+        made.append(
+            [
+                replace(
+                    item, id=f"{item.id}\x1f{number}", text=text.text, sentences=text.sentences, ratings={}
+                )
+                for number, text in enumerate(chosen)
+            ]
+        )
     return made
 
 
+def score_with_random(given: Given, items: Sequence[Item], metrics: Sequence[str]) -> Scored:
+    """Originals and random pairings in one run; theta and idf come from the originals alone, as in the paper."""
+    together = [one for item, random in zip(items, shuffled(items), strict=True) for one in (item, *random)]
+    return given.score(together, metrics, learn_from={item.id for item in items})
+
+
+def gaps(items: Sequence[Item], scores: Mapping[str, float]) -> NDArray[np.float64]:
+    """The original's score less the best random one's, of every item that has both."""
+    found = []
+    for item in items:
+        random = [scores[id] for k in range(RANDOM) if (id := f"{item.id}\x1f{k}") in scores]
+        if item.id in scores and random:
+            found.append(scores[item.id] - max(random))
+    return np.array(found)
+
+
+def first_criterion(items: Sequence[Item], scores: Mapping[str, float]) -> tuple[Cell, ...]:
+    """Mean difference with its interval, win rate (a tie counts half) and n."""
+    gap = gaps(items, scores)
+    if not len(gap):
+        return None, None, None, None, 0
+    wins = float(np.mean((gap > 0) + 0.5 * (gap == 0)))
+    rng = np.random.default_rng(0)
+    means = [gap[rng.integers(0, len(gap), len(gap))].mean() for _ in range(SAMPLES)]
+    low, high = np.quantile(means, (0.025, 0.975))
+    return float(gap.mean()), float(low), float(high), wins, len(gap)
+
+
+FIRST = ("difference", "low", "high", "win rate", "n")
+
+
 @experiments.add("random")
-def original_against_random(items: Sequence[Item], metrics: Sequence[str], score: Score) -> Table:
+def original_against_random(given: Given) -> Table:
     """Original texts against the best of five random ones: mean difference and win rate (GROOViST, criterion 1)."""
-    scored = score([*items, *shuffled(items)], metrics).scores
-    rows = []
-    for metric in metrics:
-        gaps = []
-        for item in items:
-            random = [scored[metric].get(f"{item.id}\x1f{k}") for k in range(RANDOM)]
-            best = max((value for value in random if value is not None), default=None)
-            own = scored[metric].get(item.id)
-            if own is not None and best is not None:
-                gaps.append(own - best)
-        wins = float(np.mean(np.array(gaps) > 0)) if gaps else None
-        rows.append((metric, float(np.mean(gaps)) if gaps else None, wins, len(gaps)))
-    return Table(
-        "Original against random", ("metric", "mean difference", "win rate", "n"), tuple(rows), "win rate"
+    scored = score_with_random(given, given.items, given.metrics)
+    rows = tuple((metric, *first_criterion(given.items, scored.scores[metric])) for metric in given.metrics)
+    plots = (Plot("difference", interval=("low", "high")), Plot("win rate"))
+    return Table("Original against random", ("metric", *FIRST), rows, plots, (_criterion_1(given.items),))
+
+
+def _criterion_1(items: Sequence[Item]) -> str:
+    return (
+        f"{len(items):,} original texts, each against the best of {RANDOM} texts of other items for the same pictures; "
+        "theta and idf from the originals; intervals by bootstrap over the items"
     )
 
 
 @experiments.add("ablation")
-def ablation(items: Sequence[Item], metrics: Sequence[str], score: Score) -> Table:
-    """GROOViST's seven variants against people, features computed once (Table 2, criterion 2)."""
-    found = evaluate(items, score(items, ABLATION).scores, samples=0)
-    rows = [
-        (row.metric, row.criterion, *(row.correlation.values[name] for name in NAMES), row.correlation.n)
-        for row in found.rows
-    ]
-    return Table("Ablation", ("metric", "criterion", *NAMES, "n"), tuple(rows), "kendall_c")
+def ablation(given: Given) -> Table:
+    """GROOViST's seven variants on both criteria, each item's features computed once (Tables 2 and 3)."""
+    rated = [item for item in given.items if item.ratings]
+    stories = [item for item in given.items if len(item.images) > 1] or list(given.items)
+    mine = {item.id for item in stories}
+    pairings = score_with_random(given, stories, ABLATION)
+    scored = pairings if all(item.id in mine for item in rated) else given.score(rated, ABLATION)
+    first = {metric: first_criterion(stories, pairings.scores[metric]) for metric in ABLATION}
+    rows: list[tuple[Cell, ...]] = [(metric, None, *first[metric], *(None,) * 7) for metric in ABLATION]
+    if rated:
+        evaluation = given.evaluate(rated, scored)
+        rows = [
+            (
+                row.metric,
+                row.criterion,
+                *first[row.metric],
+                *(row.correlation.values[name] for name in NAMES),
+                *(row.ci.get(given.headline) or (None, None)),
+                row.correlation.n,
+            )
+            for row in evaluation.rows
+        ]
+    ends = (f"{given.headline} low", f"{given.headline} high")
+    columns = ("metric", "criterion", *FIRST[:-1], "stories", *NAMES, *ends, "observations")
+    plots = (Plot("difference", interval=("low", "high")), Plot(given.headline, interval=ends))
+    notes = (
+        f"Criterion 1: {_criterion_1(stories)}",
+        f"Criterion 2: {len(rated):,} rated items" if rated else "Criterion 2: no item has ratings",
+    )
+    return Table("Ablation", columns, tuple(rows), plots, notes)
 
 
 @experiments.add("references")
-def number_of_references(items: Sequence[Item], metrics: Sequence[str], score: Score) -> Table:
+def number_of_references(given: Given) -> Table:
     """Correlation against the number of references (RoViST, Figure 4)."""
-    most = min((len(item.references) for item in items), default=0)
+    most = min((len(item.references) for item in given.items), default=0)
     if most < 2:
         raise UsageError("every item needs at least two references for this experiment")
-    rows: list[tuple[str | float | int | None, ...]] = []
+    rows: list[tuple[Cell, ...]] = []
     for count in range(1, most + 1):
-        fewer = [replace(item, references=item.references[:count]) for item in items]
-        found = evaluate(fewer, score(fewer, metrics).scores, samples=0)
-        for row in found.rows:
+        fewer = [replace(item, references=item.references[:count]) for item in given.items]
+        for row in given.evaluate(fewer, given.score(fewer, given.metrics)).rows:
             values = (row.correlation.values[name] for name in NAMES)
-            rows.append((f"{row.metric}, {count}", row.criterion, *values, row.correlation.n))
-    columns = ("metric, references", "criterion", *NAMES, "n")
-    return Table("Number of references", columns, tuple(rows), "kendall_c")
+            between = row.ci.get(given.headline) or (None, None)
+            rows.append((row.metric, row.criterion, count, *values, *between, row.correlation.n))
+    ends = (f"{given.headline} low", f"{given.headline} high")
+    columns = ("metric", "criterion", "references", *NAMES, *ends, "n")
+    plots = tuple(
+        Plot(name, colour="metric", across="references")
+        for name in dict.fromkeys((given.headline, "spearman"))
+    )
+    return Table("Number of references", columns, tuple(rows), plots)
 
 
 @experiments.add("splits")
-def splits(items: Sequence[Item], metrics: Sequence[str], score: Score) -> Table:
+def splits(given: Given) -> Table:
     """Correlation by temporal misalignment T and by proportion of phrases P (GROOViST, Figure 3)."""
-    asked = list(dict.fromkeys(["groovist", *metrics]))
-    scored = score(items, asked)
+    asked = list(dict.fromkeys(["groovist", *given.metrics]))
+    scored = given.score(given.items, asked)
     parts = {id: evidence.parts for id, evidence in scored.evidence["groovist"].items()}
+    rated = [item for item in given.items if _mean(item) is not None and item.id in parts]
+    timed = [item for item in rated if "T" in parts[item.id]]
     bins = {
-        "low T (< 1)": [item for item in items if parts.get(item.id, {}).get("T", np.inf) < 1],
-        "high T (>= 1)": [item for item in items if 1 <= parts.get(item.id, {}).get("T", -1) < np.inf],
+        f"low T (< {HIGH_T:g})": [item for item in timed if parts[item.id]["T"] < HIGH_T],
+        f"high T (≥ {HIGH_T:g})": [item for item in timed if parts[item.id]["T"] >= HIGH_T],
     }
-    liked = [
-        item
-        for item in items
-        if "P" in parts.get(item.id, {}) and _mean(item) is not None and (_mean(item) or 0) >= 3
-    ]
+    liked = [item for item in rated if "P" in parts[item.id] and (_mean(item) or 0) >= LIKED]
     if liked:
         share = np.array([parts[item.id]["P"] for item in liked])
         cut = mode(share)
         bins[f"low P (< {cut:.4f})"] = [item for item, p in zip(liked, share, strict=True) if p < cut]
-        bins[f"high P (>= {cut:.4f})"] = [item for item, p in zip(liked, share, strict=True) if p >= cut]
-    rows: list[tuple[str | float | int | None, ...]] = []
+        bins[f"high P (≥ {cut:.4f})"] = [item for item, p in zip(liked, share, strict=True) if p >= cut]
+    rows: list[tuple[Cell, ...]] = []
     for name, members in bins.items():
         for metric in asked:
             kept = [item for item in members if item.id in scored.scores[metric]]
             found = correlate(
                 [scored.scores[metric][item.id] for item in kept], [_mean(item) or 0.0 for item in kept]
             )
-            rows.append((f"{metric}, {name}", *(found.values[key] for key in NAMES), found.n))
-    return Table("Splits by T and P", ("metric, bin", *NAMES, "n"), tuple(rows), "kendall_c")
+            rows.append((name, metric, *(found.values[key] for key in NAMES), found.n))
+    plot = Plot(given.headline, colour="metric")
+    return Table("Splits by T and P", ("bin", "metric", *NAMES, "n"), tuple(rows), (plot,))
 
 
-def mode(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float:
+def mode(values: NDArray[np.float64]) -> float:
     """The most frequent value to four decimals, the smallest among equals: GROOViST's cut."""
     found, times = np.unique(np.round(values, 4), return_counts=True)
     return float(found[times.argmax()])
@@ -147,14 +244,18 @@ def _mean(item: Item) -> float | None:
 
 
 @experiments.add("ranking")
-def criteria_against_votes(items: Sequence[Item], metrics: Sequence[str], score: Score) -> Table:
+def criteria_against_votes(given: Given) -> Table:
     """Criteria against the ranking by votes within each picture sequence, averaged (RoViST, Table 2)."""
     groups: dict[str, list[Item]] = {}
-    for item in items:
+    for item in given.items:
         if isinstance(item.extra.get("votes"), int | float) and item.ratings:
             groups.setdefault(str(item.extra.get("group", item.id)), []).append(item)
-    criteria = list(dict.fromkeys(name for item in items for name in item.ratings))
-    rows: list[tuple[str | float | int | None, ...]] = []
+    if not groups:
+        raise UsageError(
+            'no item has "votes"; this experiment ranks the stories of a picture sequence by them'
+        )
+    criteria = list(dict.fromkeys(name for item in given.items for name in item.ratings))
+    rows: list[tuple[Cell, ...]] = []
     for criterion in [*criteria, "overall"]:
         found: list[Mapping[str, float | None]] = []
         for members in groups.values():
@@ -166,8 +267,5 @@ def criteria_against_votes(items: Sequence[Item], metrics: Sequence[str], score:
                 found.append(one.values)
         means = [float(np.mean([v[name] for v in found])) if found else None for name in NAMES]
         rows.append((criterion, *means, len(found)))
-    if not groups:
-        raise UsageError(
-            'no item has "votes"; this experiment ranks the stories of a picture sequence by them'
-        )
-    return Table("Criteria against votes", ("criterion", *NAMES, "sequences"), tuple(rows), "kendall_b")
+    columns = ("criterion", *NAMES, "sequences")
+    return Table("Criteria against votes", columns, tuple(rows), (Plot("kendall_b"),))

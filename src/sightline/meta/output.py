@@ -6,13 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from sightline.items import Failure
 from sightline.meta.correlation import NAMES
 from sightline.meta.evaluate import Comparison, Evaluation, Row
+from sightline.meta.experiments import Plot
 from sightline.meta.experiments import Table as Experimented
 from sightline.meta.protocols.base import Protocol
 from sightline.pipeline.files import write_whole
 from sightline.report import charts, page
+from sightline.report.lines import lines
 
 TITLES = {
     "kendall_b": "Kendall τ_b",
@@ -193,15 +197,43 @@ def cell(value: str | float | int | None) -> str:
 def write_experiment(found: Experimented, folder: Path, name: str) -> None:
     """A table as Markdown and JSON, and a page that draws it."""
     rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
-    text = json.dumps({"title": found.title, "rows": rows}, indent=2, ensure_ascii=False, allow_nan=False)
+    about = {"title": found.title, "notes": list(found.notes), "rows": rows}
+    text = json.dumps(about, indent=2, ensure_ascii=False, allow_nan=False)
     write_whole(folder / f"{name}.json", text + "\n")
     cells = [[cell(value) for value in row] for row in found.rows]
-    write_whole(folder / f"{name}.md", f"# {found.title}\n\n{_markdown_table(found.columns, cells)}\n")
-    place = found.columns.index(found.drawn)
-    bars = [
-        charts.Bar(str(row[0]), float(value))
-        for row in found.rows
-        if isinstance(value := row[place], int | float)
+    notes = "".join(f"{note}.\n\n" for note in found.notes)
+    write_whole(folder / f"{name}.md", f"# {found.title}\n\n{notes}{_markdown_table(found.columns, cells)}\n")
+    sections = [
+        page.Section(TITLES.get(plot.column, plot.column), _drawn(plot, rows, found.columns[0]))
+        for plot in found.plots
     ]
-    body = charts.bars(bars, label=found.drawn) + page.table(list(found.columns), found.rows)
-    write_whole(folder / f"{name}.html", page.render(found.title, [page.Section(found.title, body)]))
+    table = page.table(list(found.columns), found.rows)
+    sections.append(page.Section("Table", table, intro=" ".join(f"{note}." for note in found.notes)))
+    write_whole(folder / f"{name}.html", page.render(found.title, sections))
+
+
+def _drawn(plot: Plot, rows: Sequence[Mapping[str, Any]], first: str) -> Markup:
+    """Bars with intervals, or lines over a column of numbers."""
+    title = TITLES.get(plot.column, plot.column)
+    if plot.across and plot.colour:
+        series: dict[str, list[tuple[float, float]]] = {}
+        for row in rows:
+            if (value := row[plot.column]) is not None:
+                name = _named(row, plot.colour)
+                series.setdefault(name, []).append((float(row[plot.across]), float(value)))
+        return lines(series, label=title, x_label=plot.across, y_label=title)
+    colours = list(dict.fromkeys(row[plot.colour] for row in rows)) if plot.colour else []
+    bars = []
+    for row in rows:
+        if (value := row[plot.column]) is not None:
+            low, high = (row[name] for name in plot.interval) if plot.interval else (None, None)
+            said = _named(row, first) + (f", {row[plot.colour]}" if plot.colour else "")
+            colour = colours.index(row[plot.colour]) % 6 + 1 if plot.colour else 1
+            bars.append(charts.Bar(said, float(value), low, high, series=colour))
+    return charts.bars(bars, label=title)
+
+
+def _named(row: Mapping[str, Any], column: str) -> str:
+    """A row's name, with the criterion where it has one."""
+    criterion = row.get("criterion") if column != "criterion" else None
+    return f"{row[column]} ({criterion})" if criterion else str(row[column])

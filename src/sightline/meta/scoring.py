@@ -1,6 +1,6 @@
 """Scores of a study's items, through the same pipeline as every other score."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,13 +38,14 @@ def score_items(
     *,
     engine: str = "local",
     progress: Progress = _silent,
+    learn_from: Collection[str] | None = None,
 ) -> Scored:
-    """Score items with metrics, every feature computed once."""
+    """Score items with metrics, every feature computed once; corpus statistics from the named items, or from all."""
     run = Run(metrics, settings or Settings(), engine)
     result = Result(tuple(items))
     journal = Journal(None, run.fingerprint)
     try:
-        summary: dict[str, Any] = run.score(items, journal, result, progress)
+        summary: dict[str, Any] = run.score(items, journal, result, progress, learn_from)
     finally:
         journal.close()
     scores: dict[str, dict[str, float]] = {spec: {} for spec in metrics}

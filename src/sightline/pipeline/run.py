@@ -1,6 +1,6 @@
 """A run, from items to scores: features batch by batch into the journal, corpus statistics, then every score."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -43,9 +43,12 @@ class Corpus:
     journal: Journal
     plan: Plan
     places: int
+    only: Collection[str] | None = None
+    """The ids of the items that count, where not all do."""
 
     def __iter__(self) -> Iterator[Features]:
-        return self.journal.read(self.plan.kept, self.places)
+        every = self.journal.read(self.plan.kept, self.places)
+        return every if self.only is None else (got for got in every if got.item.id in self.only)
 
 
 class Run:
@@ -68,13 +71,22 @@ class Run:
         )
 
     def score(
-        self, items: Iterable[Item | BadLine], journal: Journal, sink: Sink, progress: Progress
+        self,
+        items: Iterable[Item | BadLine],
+        journal: Journal,
+        sink: Sink,
+        progress: Progress,
+        learn_from: Collection[str] | None = None,
     ) -> dict[str, Any]:
-        """Score every item into the sink and return the summary. What is no item is a failure of every metric."""
+        """Score every item into the sink and return the summary. What is no item is a failure of every metric.
+
+        Corpus statistics are learned from the items named in `learn_from`, or from all.
+        """
         left_out = LeftOut()
         places = self._compute(items, journal, left_out, progress)
         corpus = Corpus(journal, self.plan, places)
-        fitted = Fitted({statistic: statistic.fit(corpus, self.tools) for statistic in self.plan.statistics})
+        learned = corpus if learn_from is None else Corpus(journal, self.plan, places, learn_from)
+        fitted = Fitted({statistic: statistic.fit(learned, self.tools) for statistic in self.plan.statistics})
         signatures = {
             spec: metric.signature(self.tools, fitted) for spec, metric in self.plan.metrics.items()
         }

@@ -1,0 +1,80 @@
+"""The papers' experiments on real pictures: prints each table and leaves its page in OUT.
+
+    python benchmarks/measure_experiments.py DATA OUT [EXPERIMENT …]
+
+Stories are sequences of five Flickr8k test pictures with their own captions (500 of them); criterion 2 of the ablation
+is the protocol flickr8k-expert-unanimous, the number of references is varied on flickr8k-expert. For the splits,
+stories are made of five rated pairs each. There are no ratings of real stories here, and no votes: `ranking` runs in
+the tests, on simulated people.
+"""
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from flickr_stories import made_stories, rated_stories
+from sightline.meta.experiments import Given, Table, experiments
+from sightline.meta.output import cell, write_experiment
+from sightline.meta.protocols import make_protocol
+from sightline.meta.scoring import score_items
+from sightline.pipeline.settings import Settings
+
+Prepare = Callable[[Path, Path], Given]
+GROUNDING = ["groovist", "rovist-vg", "clipscore"]
+REFERENCE = ["bleu-1", "bleu-4", "rouge-l", "cider", "meteor", "wmd"]
+SCORE = partial(score_items, settings=Settings())
+
+
+def random(data: Path, folder: Path) -> Given:
+    return Given(made_stories(data, folder), GROUNDING, SCORE)
+
+
+def ablation(data: Path, folder: Path) -> Given:
+    rated = make_protocol("flickr8k-expert-unanimous").items(data)
+    return Given([*rated, *made_stories(data, folder)], [], SCORE)
+
+
+def references(data: Path, folder: Path) -> Given:
+    protocol = make_protocol("flickr8k-expert")
+    return Given(protocol.items(data, pictures=False), REFERENCE, SCORE, protocol.observations)
+
+
+def splits(data: Path, folder: Path) -> Given:
+    return Given(rated_stories(data, folder), GROUNDING, SCORE)
+
+
+PREPARED: dict[str, Prepare] = {
+    "random": random,
+    "ablation": ablation,
+    "references": references,
+    "splits": splits,
+}
+
+
+def show(found: Table) -> None:
+    print("| " + " | ".join(found.columns) + " |")
+    for row in found.rows:
+        print("| " + " | ".join(cell(value) for value in row) + " |", flush=True)
+    for note in found.notes:
+        print(note)
+
+
+def main() -> None:
+    if len(sys.argv) < 3:
+        raise SystemExit(__doc__)
+    data, out = Path(sys.argv[1]), Path(sys.argv[2])
+    out.mkdir(parents=True, exist_ok=True)
+    for name in sys.argv[3:] or PREPARED:
+        start = time.perf_counter()
+        with tempfile.TemporaryDirectory() as folder:
+            found = experiments.get(name)(PREPARED[name](data, Path(folder)))
+        write_experiment(found, out, name)
+        print(f"\n{found.title} ({time.perf_counter() - start:.0f} s)")
+        show(found)
+
+
+if __name__ == "__main__":
+    main()
