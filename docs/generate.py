@@ -29,6 +29,7 @@ INTRODUCTIONS = {
     "encoder": "Choose one with `--encoder NAME` or `--encoder NAME:ARGUMENT`.",
     "region source": "Choose one with `--regions NAME` or `--regions NAME:ARGUMENT`.",
     "engine": "Choose one with `--engine NAME`.",
+    "purity scorer": "Choose one with `sightline corpus --purity NAME` or `--purity NAME:ARGUMENT`.",
     "protocol": "Choose one with `sightline meta --protocol NAME --data DIR`.",
 }
 FILES = {"metric": "metrics", "format": "readers", "region source": "regions"}

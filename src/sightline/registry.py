@@ -27,6 +27,7 @@ BUILT_IN = (
     "sightline.io",
     "sightline.vision",
     "sightline.meta.protocols",
+    "sightline.corpus.purity",
 )
 
 

@@ -1,6 +1,6 @@
 """Progress bars and the table that ends a run."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,9 +20,7 @@ from sightline.cli.app import errors
 from sightline.pipeline.run import Progress as RunProgress
 
 
-@contextmanager
-def run_progress() -> Iterator[RunProgress]:
-    """A bar for each stage of a run, on stderr."""
+def _bars() -> Progress:
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -30,12 +28,25 @@ def run_progress() -> Iterator[RunProgress]:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bars:
+    return Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal)
+
+
+@contextmanager
+def run_progress() -> Iterator[RunProgress]:
+    """A bar for each stage of a run, on stderr."""
+    with counted_progress() as told:
+        yield lambda stage, done: told(stage, done, None)
+
+
+@contextmanager
+def counted_progress() -> Iterator[Callable[[str, int, int | None], None]]:
+    """The same for stages whose end is known: told with how many there are."""
+    with _bars() as bars:
         tasks: dict[str, TaskID] = {}
 
-        def told(stage: str, done: int) -> None:
+        def told(stage: str, done: int, total: int | None) -> None:
             if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=None)
+                tasks[stage] = bars.add_task(stage, total=total)
             bars.update(tasks[stage], completed=done)
 
         yield told

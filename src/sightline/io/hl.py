@@ -9,6 +9,17 @@ from sightline.io.published import Published, as_text, built, last_parts
 from sightline.io.source import BadLine, Source
 
 
+@dataclass(frozen=True)
+class HlPicture:
+    """One line: a picture, and whatever stands under each axis."""
+
+    id: str
+    image: str
+    axes: dict[str, Any]
+    line: dict[str, Any]
+    where: str
+
+
 @readers.add("hl")
 @dataclass(frozen=True)
 class Hl(Published):
@@ -21,6 +32,16 @@ class Hl(Published):
         return "file_name" in first and isinstance(first.get("captions"), dict)
 
     def read(self, source: Source) -> Iterator[Found]:
+        for found in self.pictures(source):
+            if isinstance(found, BadLine):
+                yield found
+                continue
+            for axis, captions in found.axes.items():
+                if self.axis in ("all", axis):
+                    yield from self._captions(source, found, axis, captions)
+
+    def pictures(self, source: Source) -> Iterator[HlPicture | BadLine]:
+        """Line by line, for those who want a picture's captions together; captions are not checked."""
         album = self.album(source)
         for where, found in source.objects():
             if isinstance(found, BadLine):
@@ -36,33 +57,23 @@ class Hl(Published):
             except ValueError as fault:
                 yield BadLine(where, str(fault), name)
                 continue
-            for axis, captions in axes.items():
-                if self.axis in ("all", axis):
-                    yield from self._captions(source, where, image, name, axis, captions, found)
+            yield HlPicture(last_parts(name), image, axes, found, where)
 
-    def _captions(
-        self,
-        source: Source,
-        where: str,
-        image: str,
-        name: str,
-        axis: str,
-        captions: Any,
-        found: dict[str, Any],
-    ) -> Iterator[Found]:
+    def _captions(self, source: Source, found: HlPicture, axis: str, captions: Any) -> Iterator[Found]:
         if not isinstance(captions, list):
-            yield BadLine(where, f"field 'captions.{axis}': not a list", name)
+            yield BadLine(found.where, f"field 'captions.{axis}': not a list", found.id)
             return
         for number, caption in enumerate(captions):
             others = captions[:number] + captions[number + 1 :]
             ratings = {
                 kind: values[axis][number]
                 for kind in ("confidence", "purity")
-                if isinstance(values := found.get(kind), dict)
+                if isinstance(values := found.line.get(kind), dict)
                 and isinstance(values.get(axis), list)
                 and number < len(values[axis])
             }
-            id = f"{last_parts(name)}#{axis}-{number}"
+            id = f"{found.id}#{axis}-{number}"
             yield built(
-                source, where, id, [image], text=caption, references=others, ratings=ratings, axis=axis
-            )
+                source, found.where, id, [found.image], text=caption, references=others, ratings=ratings,
+                axis=axis,
+            )  # fmt: skip

@@ -57,7 +57,7 @@ class Metric:
         for feature in in_order(self.needs()):
             parts.update(feature.signature(tools))
         parts.update(self.signature_parts(tools))
-        parts["version"] = _version()
+        parts["version"] = package_version()
         return "|".join([self.name, *(f"{key}:{value}" for key, value in parts.items())])
 
     def signature_parts(self, tools: Tools) -> Mapping[str, str]:
@@ -82,7 +82,7 @@ def make_metric(spec: str) -> Metric:
     return build(metrics.get(name), name, options)
 
 
-def _version() -> str:
+def package_version() -> str:
     try:
         return version("sightline")
     except PackageNotFoundError:

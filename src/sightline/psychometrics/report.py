@@ -13,7 +13,7 @@ from sightline.psychometrics.report_agreement import (
     raters_section,
     workers_section,
 )
-from sightline.psychometrics.report_parts import MOST_ROWS, bullets, card, cut_note, picture
+from sightline.psychometrics.report_parts import MOST_ROWS, cut_note, picture
 from sightline.psychometrics.verdicts import (
     competency_verdicts,
     fit_verdict,
@@ -21,14 +21,14 @@ from sightline.psychometrics.verdicts import (
     reliability_verdict,
 )
 from sightline.report import charts
-from sightline.report.page import Markup, Section, definitions, render, table
+from sightline.report.page import Markup, Section, definitions, render, source, table
+from sightline.report.parts import bullets, card
 
 STYLE = """
 .plot { overflow-x: auto; }
 .plot img { display: block; max-width: none; width: var(--wide); min-width: 100%; }
 .plot.small img { width: 100%; min-width: 40rem; max-width: 62rem; }
-.verdicts { margin: 0; padding-left: 1.2rem; display: grid; gap: 0.45rem; max-width: 72ch; }
-.say { max-width: 72ch; margin: 0.6rem 0; } .card + .card, .card + .say, .say + .card { margin-top: 0.9rem; }
+.say { max-width: 72ch; margin: 0.6rem 0; } .card + .say, .say + .card { margin-top: 0.9rem; }
 """
 
 
@@ -59,7 +59,7 @@ def report(analysis: Analysis, summary: dict[str, Any], title: str, plots: Mappi
         f"{summary['model'].upper()} by {'marginal' if summary['estimator'] == 'mml' else 'conditional'} ML",
     ]
     lead = "How hard each item is, how able each person is, and how far the ratings can be trusted."
-    return render(title, sections, lead=lead, facts=facts, style=STYLE)
+    return render(title, sections, lead=lead, facts=facts, style=source("parts.css") + STYLE)
 
 
 def _wright(analysis: Analysis, plot: Plot) -> Section:

@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from sightline.psychometrics.analysis import Analysis
-from sightline.psychometrics.report_parts import MOST_ROWS, card, cut_note
+from sightline.psychometrics.report_parts import MOST_ROWS, cut_note
 from sightline.psychometrics.verdicts import agreement_verdict
 from sightline.report import charts
 from sightline.report.page import Section, table
+from sightline.report.parts import card
 
 
 def agreement_section(analysis: Analysis, summary: dict[str, Any]) -> Section | None:

@@ -1,7 +1,6 @@
 """Pieces of markup that the report's sections share."""
 
 import base64
-from collections.abc import Sequence
 
 from sightline.psychometrics.plots import Plot
 from sightline.report.page import Markup
@@ -21,16 +20,6 @@ def picture(plot: Plot, told: str, *, wide: bool) -> Markup:
         '<img src="{}" alt="{}" style="--wide: {:.0f}px">'
         "</picture></div>"
     ).format("" if wide else " small", told, dark, light, told, plot.width)
-
-
-def card(body: Markup) -> Markup:
-    return Markup('<div class="card">{}</div>').format(body)
-
-
-def bullets(lines: Sequence[str]) -> Markup:
-    return Markup('<ul class="verdicts">{}</ul>').format(
-        Markup("").join(Markup("<li>{}</li>").format(line) for line in lines)
-    )
 
 
 def cut_note(count: int, file: str) -> Markup:

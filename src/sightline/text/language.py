@@ -37,11 +37,24 @@ class Parsed:
     """What a reader of the score must know: the text does not look English, it was cut, …"""
 
 
+Tagged = tuple[str, str, str]
+"""A token's text, lemma and universal part of speech."""
+
+
 class Language(Protocol):
     """Finds words and noun phrases in sentences."""
 
     @property
     def signature(self) -> str: ...
+
+    @property
+    def stop_words(self) -> frozenset[str]:
+        """Words that say little by themselves: the, be, take, …"""
+        ...
+
+    def tag(self, sentences: Sequence[str]) -> list[list[Tagged]]:
+        """The tokens of each sentence, punctuation among them: quicker than `parse`, which finds phrases too."""
+        ...
 
     def parse(self, sentences: Sequence[str]) -> list[Parsed]:
         """Parse each sentence on its own; the result does not depend on its neighbours."""

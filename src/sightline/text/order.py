@@ -61,25 +61,60 @@ def load_order(spec: str | None = None) -> OrderModel:
     return TorchOrder(spec)
 
 
-class OnnxOrder:
-    """An order model from a folder. Batches run beside each other, each on one core."""
+class SentenceReader:
+    """The lower layers: every sentence alone, as the states of its pieces."""
 
-    def __init__(self, folder: Path, threads: int | None = None) -> None:
-        digest = hashlib.blake2b(digest_size=4)
-        self._sentence, about = _session(folder / "sentence.onnx", digest)
-        self._order, _ = _session(folder / "order.onnx", digest)
+    def __init__(self, folder: Path) -> None:
+        self.digest = hashlib.blake2b(digest_size=4)
+        self._session, about = _session(folder / "sentence.onnx", self.digest)
         try:
             settings = json.loads(about["settings"])
             self.longest = int(settings["longest"])
-            self.signature = f"{settings['name']}@{digest.hexdigest()}"
+            self.name = str(settings["name"])
             self._words = WordPiece(about["vocabulary"].split("\n"))
         except (KeyError, ValueError) as fault:
             raise UsageError(f"{folder}: not a coherence model of Sightline (no {fault})") from None
-        self._threads = threads or len(os.sched_getaffinity(0))
         self._cls, self._sep = self._words.id_of("[CLS]"), self._words.id_of("[SEP]")
 
     def cut(self, sentence: str) -> bool:
         return len(self._words.ids(sentence)) > self.longest
+
+    def read(
+        self, sentences: Sequence[str], workers: ThreadPoolExecutor
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """The states of `[CLS] sentence [SEP]`, one sentence after the other, and where each begins."""
+        coded = [[self._cls, *self._words.ids(s)[: self.longest], self._sep] for s in sentences]
+        widths = [len(line) for line in coded]
+        starts = np.concatenate([[0], np.cumsum(widths)])
+
+        def read(rows: list[int]) -> Any:
+            ids = np.zeros((len(rows), max(widths[row] for row in rows)), np.int64)
+            for line, row in zip(ids, rows, strict=True):
+                line[: widths[row]] = coded[row]
+            return rows, self._session.run(None, {"ids": ids, "mask": _mask(rows, widths)})[0]
+
+        states: NDArray[np.float32] | None = None
+        for rows, found in workers.map(read, batches_by_width(widths, BATCH_PIECES)):
+            if states is None:
+                states = np.zeros((starts[-1], found.shape[2]), np.float32)
+            for line, row in zip(found, rows, strict=True):
+                states[starts[row] : starts[row + 1]] = line[: widths[row]]
+        assert states is not None  # there is at least one sentence
+        return states, starts
+
+
+class OnnxOrder:
+    """An order model from a folder. Batches run beside each other, each on one core."""
+
+    def __init__(self, folder: Path, threads: int | None = None) -> None:
+        self._reader = SentenceReader(folder)
+        self._order, _ = _session(folder / "order.onnx", self._reader.digest)
+        self.longest = self._reader.longest
+        self.signature = f"{self._reader.name}@{self._reader.digest.hexdigest()}"
+        self._threads = threads or len(os.sched_getaffinity(0))
+
+    def cut(self, sentence: str) -> bool:
+        return self._reader.cut(sentence)
 
     def probabilities(self, pairs: Sequence[Pair]) -> Floats:
         """P = sigmoid((z(a, b) - z(b, a)) / 2), so that P(a, b) + P(b, a) = 1."""
@@ -93,34 +128,11 @@ class OnnxOrder:
     def _chunk(self, pairs: Sequence[Pair], workers: ThreadPoolExecutor) -> Floats:
         sentences = list(dict.fromkeys(sentence for pair in pairs for sentence in pair))
         place = {sentence: number for number, sentence in enumerate(sentences)}
-        states, starts = self._read(sentences, workers)
+        states, starts = self._reader.read(sentences, workers)
         asked = [(place[a], place[b]) for a, b in pairs]
         both = list(dict.fromkeys([*asked, *((b, a) for a, b in asked)]))
         z = dict(zip(both, self._judge(both, states, starts, workers), strict=True))
         return sigmoid(np.array([(z[a, b] - z[b, a]) / 2 for a, b in asked], np.float64))
-
-    def _read(
-        self, sentences: Sequence[str], workers: ThreadPoolExecutor
-    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """The states of `[CLS] sentence [SEP]`, one sentence after the other, and where each begins."""
-        coded = [[self._cls, *self._words.ids(s)[: self.longest], self._sep] for s in sentences]
-        widths = [len(line) for line in coded]
-        starts = np.concatenate([[0], np.cumsum(widths)])
-
-        def read(rows: list[int]) -> Any:
-            ids = np.zeros((len(rows), max(widths[row] for row in rows)), np.int64)
-            for line, row in zip(ids, rows, strict=True):
-                line[: widths[row]] = coded[row]
-            return rows, self._sentence.run(None, {"ids": ids, "mask": _mask(rows, widths)})[0]
-
-        states: NDArray[np.float32] | None = None
-        for rows, found in workers.map(read, batches_by_width(widths, BATCH_PIECES)):
-            if states is None:
-                states = np.zeros((starts[-1], found.shape[2]), np.float32)
-            for line, row in zip(found, rows, strict=True):
-                states[starts[row] : starts[row + 1]] = line[: widths[row]]
-        assert states is not None  # there is at least one pair
-        return states, starts
 
     def _judge(
         self,

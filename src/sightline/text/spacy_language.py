@@ -10,7 +10,7 @@ import spacy
 from spacy.tokens import Doc
 
 from sightline.errors import UsageError
-from sightline.text.language import Language, Parsed, Phrase, Word
+from sightline.text.language import Language, Parsed, Phrase, Tagged, Word
 from sightline.text.noun_phrases import noun_phrases
 
 EMBEDDED = Path(__file__).parents[1] / "models" / "english"
@@ -53,6 +53,21 @@ class SpacyLanguage:
             part for part in (f"{about.get('lang', '')}_{about.get('name', '')}".strip("_"), version) if part
         )
         self.signature = label or name
+        self.stop_words = frozenset(nlp.Defaults.stop_words)
+
+    def tag(self, sentences: Sequence[str]) -> list[list[Tagged]]:
+        pieces = [[text for _, text in _pieces(sentence)] for sentence in sentences]
+        texts = (text for parts in pieces for text in parts)
+        docs = self._nlp.pipe(texts, batch_size=BATCH, disable=["parser"])
+        return [
+            [
+                (token.text, token.lemma_ or token.lower_, token.pos_)
+                for _ in parts
+                for token in next(docs)
+                if not token.is_space
+            ]
+            for parts in pieces
+        ]
 
     def parse(self, sentences: Sequence[str]) -> list[Parsed]:
         pieces = [list(_pieces(sentence)) for sentence in sentences]

@@ -1,7 +1,7 @@
 """Tables for spaCy's rule lemmatizer: English endings, and what a treebank shows them to miss."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from spacy.lookups import Lookups
 
@@ -71,11 +71,13 @@ def lemma_tables(trees: Sequence[Tree]) -> Lookups:
     index: dict[str, set[str]] = defaultdict(set)
     for (tag, _), lemmas in seen.items():
         index[tag].update(lemma for lemma in lemmas if lemma.isalpha())
-    exceptions: dict[str, dict[str, list[str]]] = defaultdict(dict)
-    for (tag, form), lemmas in sorted(seen.items()):
-        lemma = lemmas.most_common(1)[0][0]
-        if by_rule(form, ENDINGS[tag], index[tag]) != lemma:
-            exceptions[tag][form] = [lemma]
+    exceptions = _exceptions(seen, index)
+    for tag, own in exceptions.items():
+        for form, (lemma,) in own.items():
+            # spaCy does not bring an exception forward that a rule leads to as well: what it prefers must go.
+            rivals = known_by_rule(form, ENDINGS[tag], index[tag])
+            index[tag].difference_update(rivals[: rivals.index(lemma)] if lemma in rivals else ())
+    exceptions = _exceptions(seen, index)
     for form in KEPT_ADJECTIVES.split():
         exceptions["adj"].setdefault(form, [form])
     tables = Lookups()
@@ -85,16 +87,36 @@ def lemma_tables(trees: Sequence[Tree]) -> Lookups:
     return tables
 
 
+def _exceptions(
+    seen: Mapping[tuple[str, str], Counter[str]], index: Mapping[str, set[str]]
+) -> dict[str, dict[str, list[str]]]:
+    """Forms that the rules get wrong, with what they are forms of."""
+    exceptions: dict[str, dict[str, list[str]]] = defaultdict(dict)
+    for (tag, form), lemmas in sorted(seen.items()):
+        lemma = lemmas.most_common(1)[0][0]
+        if by_rule(form, ENDINGS[tag], index.get(tag, set())) != lemma:
+            exceptions[tag][form] = [lemma]
+    return exceptions
+
+
 def by_rule(form: str, rules: Sequence[Sequence[str]], index: set[str]) -> str:
     """What spaCy's rule lemmatizer makes of a form without exceptions."""
-    known: list[str] = []
-    unknown: list[str] = []
-    for old, new in rules:
-        if form.endswith(old) and (made := form[: len(form) - len(old)] + new):
-            if made in index:
-                known.insert(0, made)
-            elif not made.isalpha():
-                known.append(made)
-            else:
-                unknown.append(made)
+    known = known_by_rule(form, rules, index)
+    unknown = [made for made in _made(form, rules) if made.isalpha() and made not in index]
     return [*known, *unknown, form][0]
+
+
+def known_by_rule(form: str, rules: Sequence[Sequence[str]], index: set[str]) -> list[str]:
+    """Known words that rules lead to, the one that spaCy takes first."""
+    known: list[str] = []
+    for made in _made(form, rules):
+        if made in index:
+            known.insert(0, made)
+        elif not made.isalpha():
+            known.append(made)
+    return list(dict.fromkeys(known))
+
+
+def _made(form: str, rules: Sequence[Sequence[str]]) -> list[str]:
+    found = (form[: len(form) - len(old)] + new for old, new in rules if form.endswith(old))
+    return [made for made in found if made]

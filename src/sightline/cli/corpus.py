@@ -1,0 +1,108 @@
+"""`sightline corpus`: what a caption corpus contains."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
+from rich.table import Table
+
+from sightline.cli.app import app, console
+from sightline.cli.progress import counted_progress
+from sightline.corpus.analysis import Settings, analyse
+from sightline.corpus.output import write_corpus
+
+
+@app.command()
+def corpus(
+    file: Annotated[
+        Path, typer.Argument(help="Captions: HL's JSON Lines, or any other format that can be read.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")],
+    format: Annotated[str | None, typer.Option(help="The file's format, where it cannot be guessed.")] = None,
+    nlp: Annotated[str, typer.Option(help="embedded, or any spaCy pipeline.")] = Settings.nlp,
+    purity: Annotated[
+        str,
+        typer.Option(
+            help="Scorer of purity: embedded, pocket, sentence, bleurt:NAME-or-PATH, published (as in the file), none."
+        ),
+    ] = Settings.purity,
+    objects: Annotated[str, typer.Option(help="The axis whose captions name objects.")] = Settings.objects,
+    floor: Annotated[
+        int, typer.Option(min=1, help="PMI: pictures that an object must stand in.")
+    ] = Settings.floor,
+    lemma_floor: Annotated[
+        int, typer.Option(min=1, help="PMI: pictures that a high-level lemma must stand in.")
+    ] = Settings.lemma_floor,
+    lemma: Annotated[
+        list[str] | None, typer.Option(help="A lemma whose objects to show; may be repeated.")
+    ] = None,
+    hard: Annotated[
+        str, typer.Option(help="What makes a sample hard: MEASURE<LIMIT,…; a limit in % is a quantile.")
+    ] = Settings.hard,
+    corrections: Annotated[
+        Path | None,
+        typer.Option(help="Corrected captions (id, original, corrected, corrector): edit distances."),
+    ] = None,
+    processes: Annotated[
+        int, typer.Option(min=0, help="Processes that count; 0: one per core for a large corpus.")
+    ] = Settings.processes,
+) -> None:
+    """Analyse a caption corpus: words, PMI, confidence, diversity, purity, hard samples."""
+    settings = Settings(
+        nlp=nlp,
+        purity=purity,
+        objects=objects,
+        floor=floor,
+        lemma_floor=lemma_floor,
+        hard=hard,
+        lemmas=tuple(word.lower() for word in lemma or ()),
+        processes=processes,
+    )
+    with counted_progress() as progress:
+        found = analyse(file, settings, format=format, corrections=corrections, progress=progress)
+        told = write_corpus(found, out, file.name)
+    console.print(axes_table(told))
+    for note in found.notes:
+        console.print(f"Note: {escape(note)}.", soft_wrap=True)
+    console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
+    if found.failures:
+        first = found.failures[0]
+        console.print(
+            escape(
+                f"{len(found.failures)} failures, such as {first.id or first.source}: {first.reason}; "
+                f"{out / 'failures.jsonl'} has all."
+            ),
+            soft_wrap=True,
+        )
+        raise typer.Exit(3)
+
+
+def axes_table(told: dict[str, Any]) -> Table:
+    """The columns of the paper's Table 2, and the mean of each measure."""
+    table = Table(
+        title=f"{told['pictures']:,} pictures",
+        title_justify="left",
+        caption_justify="left",
+        box=SIMPLE_HEAD,
+        collapse_padding=True,
+        pad_edge=False,
+    )
+    for name in ("axis", "tokens", "length", "unique", "captions", "confidence", "self_bleu", "purity"):
+        table.add_column(name, justify="left" if name == "axis" else "right")
+    rows = dict(told["axes"])
+    if len(rows) > 2:
+        rows["together"] = {**told["total"], "confidence": told["confidence"]}
+    for axis, row in rows.items():
+        means = ((row.get(name) or {}).get("mean") for name in ("confidence", "self_bleu", "purity"))
+        table.add_row(
+            escape(axis),
+            f"{row['tokens']:,}",
+            f"{row['length']:.2f}",
+            f"{row['unique']:,}",
+            f"{row['captions']:,}",
+            *("–" if mean is None else f"{mean:.3f}" for mean in means),
+        )
+    table.caption = f"purity: {told['purity_scorer']}"
+    return table

@@ -1,0 +1,257 @@
+"""The whole analysis: a file of captions in, everything the report tells out."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from sightline.corpus.corrections import Corrections, read_corrections
+from sightline.corpus.counting import CHUNK, AxisCounts, Counted, Task, cores, count_all
+from sightline.corpus.entries import Caption, Entries, Entry
+from sightline.corpus.hard import DEFAULT, Selection, parse_conditions, select
+from sightline.corpus.measures import Floats, Row, by_picture
+from sightline.corpus.pmi import Incidence, Informative, informative
+from sightline.corpus.reading import Corpus, Progress, read_corpus
+from sightline.items import Failure
+
+FEW = 2_000
+"""Below so many pictures one process is quicker than starting two."""
+
+COMMONPLACE = 0.5
+"""A lemma in more than this share of the pictures is not asked for its objects: it has none of its own."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The choices of an analysis."""
+
+    nlp: str = "embedded"
+    purity: str = "embedded"
+    """A scorer, `published` (the values in the file) or `none`."""
+    objects: str = "object"
+    floor: int = 100
+    lemma_floor: int = 1
+    hard: str = DEFAULT
+    lemmas: tuple[str, ...] = ()
+    """Lemmas whose objects are asked for beside those of the most frequent ones."""
+    processes: int = 0
+    """0: as many as there are cores, or one for a small corpus."""
+
+
+@dataclass
+class Analysis:
+    """What was found. Words are counted by axis, measures by picture and axis."""
+
+    settings: Settings
+    entries: Entries
+    axes: dict[str, AxisCounts] = field(default_factory=dict)
+    per_picture: dict[str, Counter[int]] = field(default_factory=dict)
+    """For each axis, how many pictures have so many captions."""
+    confidence: dict[str, Counter[float]] = field(default_factory=dict)
+    """For each axis, how many captions got that confidence."""
+    rows: list[Row] = field(default_factory=list)
+    informative: dict[str, Informative] = field(default_factory=dict)
+    signatures: dict[str, str] = field(default_factory=dict)
+    hard: Selection = field(default_factory=lambda: Selection([], [], [], []))
+    corrections: Corrections | None = None
+    failures: list[Failure] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    pictures_there: int = 0
+    items: dict[str, Floats] = field(default_factory=dict)
+    """Measures picture by picture."""
+
+    @property
+    def high_axes(self) -> list[str]:
+        """All axes but that of the objects, unless there is no other."""
+        return [axis for axis in self.axes if axis != self.settings.objects] or list(self.axes)
+
+    def top_lemmas(self, axis: str, most: int) -> list[str]:
+        """Frequent nouns and verbs of the axis, those asked for first."""
+        found = self.informative.get(axis)
+        if found is None:
+            return []
+        share = dict(zip(found.lemmas, found.lemma_images / max(found.images, 1), strict=True))
+        counts = self.axes[axis].nouns + self.axes[axis].verbs
+        frequent = (lemma for lemma, _ in counts.most_common() if 0 < share.get(lemma, 0) <= COMMONPLACE)
+        asked = [lemma for lemma in self.settings.lemmas if lemma in share]
+        return list(
+            dict.fromkeys([*asked, *(lemma for lemma, _ in zip(frequent, range(most), strict=False))])
+        )
+
+
+def analyse(
+    path: Path,
+    settings: Settings,
+    *,
+    format: str | None = None,
+    corrections: Path | None = None,
+    progress: Progress,
+) -> Analysis:
+    """Analyse a file of captions. What cannot be read or measured is a failure, and the rest goes on."""
+    conditions = parse_conditions(settings.hard)
+    corrected = read_corrections(corrections) if corrections else None
+    corpus = read_corpus(path, format, progress)
+    found = Analysis(settings, corpus.entries, corrections=corrected, pictures_there=corpus.pictures)
+    found.failures += corpus.failures
+    incidence: dict[str, Incidence] = {}
+    done, kinds = 0, _Kinds()
+    for counted in count_all(
+        corpus.entries.chunks(CHUNK), _task(settings, corpus), _processes(settings, corpus)
+    ):
+        _take_in(found, counted, done, incidence)
+        kinds.add(counted.entries)
+        done += len(counted.entries)
+        progress("analysing", done, len(corpus.entries))
+    _order_axes(found)
+    _pmi(found, incidence)
+    _check(found, corpus, kinds)
+    found.items = by_picture(found.rows, done)
+    found.hard = select(found.items, conditions)
+    if found.hard.left_out:
+        found.notes.append(
+            f"hard samples are chosen without {' and '.join(found.hard.left_out)}: there is none"
+        )
+    return found
+
+
+def _task(settings: Settings, corpus: Corpus) -> Task:
+    """Where objects are the only axis, they are what is analysed."""
+    alone = all(
+        entry.axes.keys() == {settings.objects} for chunk in corpus.entries.chunks(CHUNK) for entry in chunk
+    )
+    purity = None if settings.purity in ("none", "published") else settings.purity
+    return Task(settings.nlp, purity, "" if alone else settings.objects)
+
+
+def _processes(settings: Settings, corpus: Corpus) -> int:
+    return settings.processes or (1 if len(corpus.entries) < FEW else cores())
+
+
+def _take_in(found: Analysis, counted: Counted, start: int, incidence: dict[str, Incidence]) -> None:
+    found.signatures.update(counted.signatures)
+    for axis, counts in counted.axes.items():
+        found.axes.setdefault(axis, AxisCounts()).update(counts)
+    for place, (entry, picture) in enumerate(zip(counted.entries, counted.pictures, strict=True), start):
+        for axis in picture.lemmas.keys() - incidence.keys():
+            own = incidence[axis] = Incidence()
+            for _ in range(place):
+                own.add(None)
+        for axis, own in incidence.items():
+            own.add(picture.lemmas.get(axis))
+        for axis, captions in entry.axes.items():
+            found.per_picture.setdefault(axis, Counter())[len(captions)] += 1
+            given = [c.confidence for c in captions if c.confidence is not None]
+            found.confidence.setdefault(axis, Counter()).update(given)
+            if axis != found.settings.objects or len(entry.axes) == 1:
+                purity = _purity(found.settings, captions, picture.purity.get(axis))
+                found.rows.append(
+                    Row(
+                        place, entry.id, axis, len(captions), picture.self_bleu.get(axis), _mean(given), purity,
+                        entry.self_bleu.get(axis), _published(captions),
+                    )
+                )  # fmt: skip
+
+
+def _purity(settings: Settings, captions: list[Caption], scores: tuple[float, ...] | None) -> float | None:
+    if settings.purity == "published":
+        return _published(captions)
+    return _mean(list(scores)) if scores else None
+
+
+def _published(captions: list[Caption]) -> float | None:
+    return _mean([c.purity for c in captions if c.purity is not None])
+
+
+def _mean(values: list[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _order_axes(found: Analysis) -> None:
+    """High-level axes in the order of the file, objects last."""
+    last = found.settings.objects
+    found.axes = dict(sorted(found.axes.items(), key=lambda pair: pair[0] == last))
+
+
+def _pmi(found: Analysis, incidence: dict[str, Incidence]) -> None:
+    settings = found.settings
+    if settings.objects not in incidence or len(incidence) < 2:
+        found.notes.append(f"no PMI: no picture has captions of an axis '{settings.objects}' beside others")
+        return
+    for axis in found.high_axes:
+        found.informative[axis] = informative(
+            axis, incidence[axis], incidence[settings.objects], settings.floor, settings.lemma_floor
+        )
+    if not any(one.objects for one in found.informative.values()):
+        found.notes.append(f"no PMI: no object stands in {settings.floor} pictures; lower --floor")
+
+
+class _Kinds:
+    """Which axes each picture has; few combinations occur."""
+
+    def __init__(self) -> None:
+        self._known: dict[frozenset[str], frozenset[str]] = {}
+        self._of: list[tuple[str, str, frozenset[str]]] = []
+
+    def add(self, entries: list[Entry]) -> None:
+        for entry in entries:
+            axes = frozenset(entry.axes)
+            self._of.append((entry.id, entry.source, self._known.setdefault(axes, axes)))
+
+    def missing(self) -> Iterator[tuple[str, str, str]]:
+        """Pictures that lack an axis which at least half of them have."""
+        times = Counter(axis for _, _, axes in self._of for axis in axes)
+        expected = {axis for axis, n in times.items() if 2 * n >= len(self._of)}
+        for id, source, axes in self._of:
+            for axis in sorted(expected - axes):
+                yield id, source, axis
+
+
+def _check(found: Analysis, corpus: Corpus, kinds: _Kinds) -> None:
+    """Failures and remarks that only the whole corpus shows."""
+    for id, source, axis in kinds.missing():
+        found.failures.append(Failure(id, "axis", f"the axis '{axis}' is missing", source))
+    single = [row for row in found.rows if row.captions == 1]
+    if len(single) < len(found.rows):
+        reason = "one caption only: diversity and purity need two"
+        found.failures += [Failure(row.id, "self_bleu", f"{row.axis}: {reason}") for row in single]
+    elif single:
+        found.notes.append("no diversity and no purity: every picture has one caption")
+    if corpus.pictures:
+        found.failures += corpus.missing
+    elif corpus.missing:
+        found.notes.append(
+            f"no picture is at hand ({corpus.missing[0].reason}); the report goes without them"
+        )
+    for axis, times in found.per_picture.items():
+        usual = times.most_common(1)[0][0]
+        other = sum(n for captions, n in times.items() if captions != usual)
+        if other and (usual > 1 or len(single) < len(found.rows)):
+            total = sum(times.values())
+            found.notes.append(
+                f"{axis}: {other:,} of {total:,} pictures have another number of captions than {usual}"
+            )
+    if not any(found.confidence.values()):
+        found.notes.append("no confidences in the file")
+    if found.settings.purity == "published" and not any(row.purity is not None for row in found.rows):
+        found.notes.append("--purity published: the file has none")
+    if found.corrections is not None:
+        found.failures += found.corrections.failures
+
+
+def purity_of(found: Analysis) -> str:
+    """The name of the scorer behind `purity`."""
+    return found.signatures.get("purity", found.settings.purity)
+
+
+def overall_confidence(found: Analysis) -> Floats:
+    """The confidences of all captions of the high-level axes."""
+    return np.concatenate(
+        [np.zeros(0), *(expand(found.confidence.get(axis, Counter())) for axis in found.high_axes)]
+    )
+
+
+def expand(times: Counter[float]) -> Floats:
+    """Values as often as they were counted."""
+    return np.repeat(np.array(list(times), np.float64), np.array(list(times.values()), np.int64))
