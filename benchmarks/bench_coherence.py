@@ -46,10 +46,10 @@ def main() -> None:
     pairs = [pair for story in stories(given.pairs // 4) for pair in pairwise(story)]
     model = OnnxOrder(EMBEDDED, given.threads)
     network, _, settings = from_onnx(EMBEDDED)
-    cls, sep = model._words.id_of("[CLS]"), model._words.id_of("[SEP]")
+    cls, sep = model.words.id_of("[CLS]"), model.words.id_of("[SEP]")
 
     def read(sentence: str) -> torch.Tensor:
-        ids = torch.tensor([[cls, *model._words.ids(sentence)[: settings["longest"]], sep]])
+        ids = torch.tensor([[cls, *model.words.ids(sentence)[: settings["longest"]], sep]])
         return network.read(ids, torch.ones_like(ids, dtype=torch.bool))
 
     def logit(first: torch.Tensor, second: torch.Tensor) -> float:

@@ -3,7 +3,7 @@
     python benchmarks/bench_corpus.py [--captions N] [--processes N]
 
 The HL test split is repeated under new ids until there are so many captions. Nothing is remembered from one caption to
-an equal one, so repeating changes neither side. Memory is that of all processes together, each shared page counted once.
+an equal one, so repeating changes neither side. Memory is that of all processes together, a shared page counted once.
 """
 
 import argparse

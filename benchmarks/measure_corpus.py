@@ -2,8 +2,8 @@
 
     python benchmarks/measure_corpus.py
 
-Prints the statistics of the paper's Table 2, the published diversities that are reproduced, confidences, correlations, and
-how each embedded purity scorer goes with the published BLEURT scores.
+Prints the statistics of the paper's Table 2, the published diversities that are reproduced, confidences, correlations,
+and how each embedded purity scorer goes with the published BLEURT scores.
 """
 
 import os

@@ -100,7 +100,7 @@ def test_the_onnx_files_say_what_the_network_says(light: Path) -> None:
     network, vocabulary, settings = from_onnx(light)
     model = OnnxOrder(light)
     sentences = ["first anna went to the zoo .", "then ben played at the lake .", "emma slept"]
-    states = States(network, model._words, sentences, settings["longest"])
+    states = States(network, model.words, sentences, settings["longest"])
     a, b = np.array([0, 1, 2, 0]), np.array([1, 2, 0, 2])
     with torch.inference_mode():
         z = (network(*states.pair(a, b)) - network(*states.pair(b, a))) / 2

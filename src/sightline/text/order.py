@@ -71,19 +71,19 @@ class SentenceReader:
             settings = json.loads(about["settings"])
             self.longest = int(settings["longest"])
             self.name = str(settings["name"])
-            self._words = WordPiece(about["vocabulary"].split("\n"))
+            self.words = WordPiece(about["vocabulary"].split("\n"))
         except (KeyError, ValueError) as fault:
             raise UsageError(f"{folder}: not a coherence model of Sightline (no {fault})") from None
-        self._cls, self._sep = self._words.id_of("[CLS]"), self._words.id_of("[SEP]")
+        self._cls, self._sep = self.words.id_of("[CLS]"), self.words.id_of("[SEP]")
 
     def cut(self, sentence: str) -> bool:
-        return len(self._words.ids(sentence)) > self.longest
+        return len(self.words.ids(sentence)) > self.longest
 
     def read(
         self, sentences: Sequence[str], workers: ThreadPoolExecutor
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """The states of `[CLS] sentence [SEP]`, one sentence after the other, and where each begins."""
-        coded = [[self._cls, *self._words.ids(s)[: self.longest], self._sep] for s in sentences]
+        coded = [[self._cls, *self.words.ids(s)[: self.longest], self._sep] for s in sentences]
         widths = [len(line) for line in coded]
         starts = np.concatenate([[0], np.cumsum(widths)])
 
@@ -110,6 +110,7 @@ class OnnxOrder:
         self._reader = SentenceReader(folder)
         self._order, _ = _session(folder / "order.onnx", self._reader.digest)
         self.longest = self._reader.longest
+        self.words = self._reader.words
         self.signature = f"{self._reader.name}@{self._reader.digest.hexdigest()}"
         self._threads = threads or len(os.sched_getaffinity(0))
 
