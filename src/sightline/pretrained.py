@@ -4,6 +4,7 @@ import hashlib
 import logging
 import os
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -51,14 +52,26 @@ def device() -> str:
     return "cuda" if extra("torch", "torch").cuda.is_available() else "cpu"
 
 
-def model_name(name: str, model: Any) -> str:
+def digest_ahead(name: str) -> Future[str]:
+    """Begin to read the weights in a folder for their digest, beside their loading."""
+    reader = ThreadPoolExecutor(1, thread_name_prefix="digest")
+    digest = reader.submit(_digest, Path(name))
+    reader.shutdown(wait=False)
+    return digest
+
+
+def model_name(name: str, model: Any, digest: Future[str] | None = None) -> str:
     """A name for signatures that differs where the weights do: hub name and commit, or folder and digest."""
     folder = Path(name)
     if not folder.is_dir():
         commit = getattr(model.config, "_commit_hash", None)
         return f"{name}@{commit[:8]}" if commit else name
+    return f"{folder.resolve().name}@{digest.result() if digest else _digest(folder)}"
+
+
+def _digest(folder: Path) -> str:
     digest = hashlib.blake2b(digest_size=6)
     for path in sorted(path for pattern in WEIGHTS for path in folder.glob(pattern)):
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "blake2b").digest())
-    return f"{folder.resolve().name}@{digest.hexdigest()}"
+    return digest.hexdigest()

@@ -13,7 +13,7 @@ from PIL import Image
 
 from sightline.encoders import load_encoder
 from sightline.encoders.base import Embedder
-from sightline.encoders.clip import Clip
+from sightline.encoders.clip import Clip, quick_gelu
 from sightline.encoders.preprocess import Preprocess
 from sightline.errors import UsageError
 
@@ -73,6 +73,18 @@ def test_rows_do_not_depend_on_their_neighbours(encoder: Clip) -> None:
     for number in (0, 20):
         assert np.array_equal(encoder.encode_images([images[number]])[0], image_rows[number])
         assert np.array_equal(encoder.encode_texts([texts[number]])[0], text_rows[number])
+
+
+def test_the_activation_in_one_buffer_gives_the_same_bits() -> None:
+    from transformers.activations import QuickGELUActivation
+
+    x = torch.randn(1000, generator=torch.Generator().manual_seed(0)) * 4
+    with torch.inference_mode():
+        assert torch.equal(quick_gelu(x), QuickGELUActivation()(x))
+
+
+def test_the_dimensions_are_those_of_the_vectors(encoder: Clip) -> None:
+    assert encoder.encode_texts(["a dog"]).shape == (1, encoder.dimensions)
 
 
 def test_long_text_keeps_its_end_token_and_is_said_to_be_cut(folder: Path, encoder: Clip) -> None:

@@ -16,7 +16,7 @@ from PIL import Image
 from sightline.encoders.base import Vectors, encoders
 from sightline.encoders.preprocess import Preprocess
 from sightline.errors import UsageError, extra
-from sightline.pretrained import device, load_pretrained, model_name
+from sightline.pretrained import device, digest_ahead, load_pretrained, model_name
 
 VIST_THETA: Final = 0.6159241924121119
 """GROOViST's published theta for VIST and CLIP ViT-B/32: the mean similarity of its noun phrases."""
@@ -24,8 +24,9 @@ VIST_THETA: Final = 0.6159241924121119
 PADDED_TO_THE_END: Final = ("siglip", "siglip2")
 """Models that were trained on texts padded to their full length and look at the padding."""
 
-IMAGES_AT_ONCE: Final = {"cpu": 16, "cuda": 64}
-TEXTS_AT_ONCE: Final = {"cpu": 32, "cuda": 256}
+IMAGES_AT_ONCE: Final = {"cpu": 8, "cuda": 64}
+TEXTS_AT_ONCE: Final = {"cpu": 8, "cuda": 256}
+"""On a CPU eight fill the cores as well as more do, and leave fewer blanks to compute."""
 LENGTHS: Final = (8, 16, 32, 64)
 """Tokens a text is padded to, where it may be padded to less than the full length."""
 
@@ -40,6 +41,19 @@ def clip(argument: str) -> "Clip":
     return Clip(argument)
 
 
+def fewer_copies(model: Any) -> Any:
+    """Let CLIP's activation work in one buffer instead of three: the same bits, sooner."""
+    for block in model.modules():
+        if type(block).__name__ == "QuickGELUActivation":
+            block.forward = quick_gelu
+    return model
+
+
+def quick_gelu(x: Any) -> Any:
+    """x times the sigmoid of 1.702 x."""
+    return (1.702 * x).sigmoid_().mul_(x)
+
+
 class Clip:
     """Unit vectors from a CLIP-like model: fp32 on the CPU, bf16 on a GPU."""
 
@@ -49,6 +63,7 @@ class Clip:
     def __init__(self, name: str) -> None:
         self._torch = extra("torch", "torch")
         transformers = extra("transformers", "torch")
+        digest = digest_ahead(name)
         model, self._tokenizer, processor = load_pretrained(
             "encoder",
             name,
@@ -63,12 +78,15 @@ class Clip:
         self._device = device()
         self._kind = self._device.split(":")[0]
         self._dtype = self._torch.bfloat16 if self._kind == "cuda" else self._torch.float32
-        self._model: Any = model.eval().to(self._device, self._dtype)
+        self._model: Any = fewer_copies(model.eval().to(self._device, self._dtype))
         self._preprocess = Preprocess.of(processor)
         self._full = int(model.config.text_config.max_position_embeddings)
         self._fixed = model.config.model_type in PADDED_TO_THE_END
-        self.signature = f"clip:{model_name(name, model)}" + ("-bf16" if self._kind == "cuda" else "")
-        self.dimensions = int(self.encode_texts(["a"]).shape[1])
+        self.signature = f"clip:{model_name(name, model, digest)}" + ("-bf16" if self._kind == "cuda" else "")
+        config = model.config
+        # CLIP projects both sides; SigLIP's text side ends in a projection of its own
+        size = getattr(config, "projection_dim", None) or getattr(config.text_config, "projection_size", None)
+        self.dimensions = int(size or self.encode_texts(["a"]).shape[1])
 
     @property
     def thetas(self) -> Mapping[str, float]:
@@ -84,7 +102,7 @@ class Clip:
         return len(self._ids([text], truncation=False)[0]) > self._full
 
     def encode_images(self, images: Sequence[Image.Image]) -> Vectors:
-        size = IMAGES_AT_ONCE.get(self._kind, 16)
+        size = IMAGES_AT_ONCE.get(self._kind, 8)
         rows = [self._image_rows(images[start : start + size], size) for start in range(0, len(images), size)]
         return np.concatenate(rows) if rows else np.zeros((0, self.dimensions), np.float32)
 
@@ -106,7 +124,7 @@ class Clip:
     def _by_length(self, texts: Sequence[str]) -> Iterator[tuple[int, list[int], list[list[int]]]]:
         """Texts of about one length together: that length, their numbers, their tokens."""
         tokens = self._ids(texts, truncation=True) if texts else []
-        size = TEXTS_AT_ONCE.get(self._kind, 32)
+        size = TEXTS_AT_ONCE.get(self._kind, 8)
         groups: dict[int, list[int]] = {}
         for number, ids in enumerate(tokens):
             groups.setdefault(self._length(len(ids)), []).append(number)
@@ -123,7 +141,7 @@ class Clip:
     def _text_rows(self, tokens: Sequence[list[int]], length: int) -> Vectors:
         torch = self._torch
         pad = self._tokenizer.pad_token_id or 0
-        size = TEXTS_AT_ONCE.get(self._kind, 32)
+        size = TEXTS_AT_ONCE.get(self._kind, 8)
         ids = np.full((size, length), pad, np.int64)
         mask = np.zeros((size, length), np.int64)
         for row, known in enumerate([*tokens, *[tokens[0]] * (size - len(tokens))]):
