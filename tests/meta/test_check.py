@@ -1,21 +1,30 @@
 """Published numbers: every one names a real protocol and coefficient, and verdicts say what became of it."""
 
+from collections import Counter
+from pathlib import Path
+
 import pytest
 
 from sightline.items import Item
-from sightline.meta.check import Published, _verdict, published_numbers
+from sightline.meta.check import AREL, Published, _verdict, check, published_numbers
 from sightline.meta.correlation import NAMES
 from sightline.meta.evaluate import evaluate
 from sightline.meta.protocols import protocols
 from sightline.metrics import metrics
+from sightline.pipeline.settings import Settings
 
 
 def test_published_numbers_are_whole() -> None:
     rows = published_numbers()
-    assert len(rows) >= 30
+    assert len(rows) >= 200
     for row in rows:
-        assert row.protocol in set(protocols) and row.coefficient in NAMES and len(row.source) > 20
-        assert row.metric.split(":")[0] in {*metrics, "rovist-vg"}
+        assert len(row.source) > 20 and (row.n is None or row.n > 0)
+        if row.not_here:
+            continue
+        assert row.protocol in {*protocols, AREL} and row.metric.split(":")[0] in set(metrics)
+        assert row.coefficient in (*NAMES, "corpus")
+    by_source = Counter(row.source.split(" (")[0] for row in rows)
+    assert by_source["RoViST"] == 48 * 3 + 12 and by_source["GROOViST"] == 9 + 7 + 4
     both = {row.value for row in rows if (row.protocol, row.metric) == ("flickr8k-expert", "bleu-1")}
     assert both == {32.3, 36.3}  # CLIPScore's and VICR's papers differ, and both are kept
 
@@ -34,3 +43,21 @@ def test_verdicts(value: float, n: int | None, verdict: str) -> None:
     row = Published("p", "match", "m", "kendall_b", value, n, "somewhere")
     assert _verdict(row, found, None).verdict == verdict
     assert _verdict(row, None, "no jar").verdict == "not runnable here: no jar"
+
+
+def test_rovist_table_1_and_2_are_kept_and_told_why_not(tmp_path: Path) -> None:
+    verdicts = check(["vist-rovist", "ranking"], [], tmp_path, Settings(), lambda stage, done: None)
+    found = {(v.published.criterion, v.published.metric, v.published.coefficient): v for v in verdicts}
+    assert found["overall", "rovist", "spearman"].published.value == 55.4
+    assert found["grounding", "tiger", "kendall_b"].published.value == 35.4
+    assert found["coherence", "people", "pearson"].published.value == 69.8
+    assert all(v.verdict.startswith("not runnable here: the ") and v.found is None for v in verdicts)
+
+
+@pytest.mark.data
+def test_published_story_scores_are_reproduced(data: Path) -> None:
+    names = ["bleu-1:tokens=space", "bleu-4:tokens=space", "cider:tokens=space", "rouge-l:tokens=space"]
+    verdicts = check([AREL], names, data, Settings(), lambda stage, done: None)
+    told = {(v.published.metric, round(v.published.value, 3)): v.verdict for v in verdicts}
+    assert told["rouge-l:tokens=space", 29.437] == "differs by +0.512"  # it counts empty tokens
+    assert [told[name] for name in told if name[1] != 29.437] == ["reproduced"] * 4

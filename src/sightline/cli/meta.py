@@ -116,15 +116,19 @@ def run_check(
         raise UsageError("--check needs --data DIR, the folder of the protocols' files")
     with run_progress() as progress:
         verdicts = check_numbers(protocols, metrics, data, settings, progress)
-    text = json.dumps([verdict.to_json() for verdict in verdicts], indent=2, ensure_ascii=False)
+    text = json.dumps(
+        [verdict.to_json() for verdict in verdicts], indent=2, ensure_ascii=False, allow_nan=False
+    )
     write_whole(out / "check.json", text + "\n")
     table = Table(title="Published numbers (times 100)", title_justify="left")
     for name in ("protocol", "criterion", "metric", "coefficient", "published", "here", "verdict", "source"):
         table.add_column(name, justify="right" if name in ("published", "here") else "left", overflow="fold")
     for verdict in verdicts:
         row = verdict.published
-        here = "–" if verdict.found is None else f"{verdict.found:.1f}"
-        cells = (row.protocol, row.criterion, row.metric, TITLES[row.coefficient], f"{row.value:.1f}", here)
+        digits = 4 if row.coefficient == "corpus" else 1
+        here = "–" if verdict.found is None else f"{verdict.found:.{digits}f}"
+        named = TITLES.get(row.coefficient, row.coefficient)
+        cells = (row.protocol, row.criterion, row.metric, named, f"{row.value:.{digits}f}", here)
         table.add_row(*map(escape, (*cells, verdict.verdict, row.source)))
     console.print(table)
 

@@ -1,7 +1,7 @@
 """Scores of a study's items, through the same pipeline as every other score."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sightline.items import Evidence, Failure, Item
@@ -24,6 +24,8 @@ class Scored:
     evidence: dict[str, dict[str, Evidence]]
     signatures: dict[str, str]
     failures: list[Failure]
+    corpus: dict[str, float | None] = field(default_factory=dict)
+    """Corpus-level values, of the metrics that have one."""
 
 
 def reads_pictures(metrics: Sequence[str]) -> bool:
@@ -54,4 +56,5 @@ def score_items(
         scores[found.metric][found.id] = found.score
         evidence[found.metric][found.id] = found.evidence
     signatures = {spec: row["signature"] for spec, row in summary["metrics"].items()}
-    return Scored(scores, evidence, signatures, result.failures)
+    corpus = {spec: row.get("corpus") for spec, row in summary["metrics"].items()}
+    return Scored(scores, evidence, signatures, result.failures, corpus)
