@@ -70,7 +70,7 @@ def main() -> None:
     parser.add_argument("protocols", nargs="*")
     parser.add_argument("--bert")
     parser.add_argument("--paraphrases")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     for name in given.protocols or PROTOCOLS:
         measure(name, given.data, given.bert, given.paraphrases)
 

@@ -177,6 +177,36 @@ def test_failed_items_give_status_3(tmp_path: Path) -> None:
     assert "there are no references" in (tmp_path / "out" / "failures.jsonl").read_text()
 
 
+def no_constant(name: str) -> float:
+    raise AssertionError(f"{name} is not JSON")
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"text": "a dog runs", "references": ["a dog runs"]}, "all scores are equal"),
+        ({"ratings": {"match": [3]}}, "all ratings are equal"),
+    ],
+)
+def test_undefined_correlations_are_null_in_the_files(tmp_path: Path, change: dict, why: str) -> None:  # type: ignore[type-arg]
+    file = write(tmp_path / "items.jsonl", [row | change for row in ROWS])
+    code, _ = meta(file, "-m", "bleu-1", "-m", "rouge-l", "-o", tmp_path / "out", "--samples", "20")
+    found = json.loads((tmp_path / "out" / "meta.json").read_text(), parse_constant=no_constant)
+    assert code == 0 and [row["why"] for row in found["rows"]] == [why, why]
+    for row in found["rows"]:
+        assert row["kendall_b"] is row["kendall_c"] is row["spearman"] is row["pearson"] is None
+    assert found["comparisons"][0]["difference"]["kendall_c"] is None
+    assert "nan" not in (tmp_path / "out" / "meta.md").read_text().lower()
+
+
+def test_one_item_for_cider_fails_with_a_reason(tmp_path: Path) -> None:
+    file = write(tmp_path / "items.jsonl", ROWS[:1])
+    code, _ = meta(file, "-m", "cider", "-o", tmp_path / "out", "--samples", "0")
+    assert code == 3 and "at least two items" in (tmp_path / "out" / "failures.jsonl").read_text()
+    (row,) = json.loads((tmp_path / "out" / "meta.json").read_text(), parse_constant=no_constant)["rows"]
+    assert row["kendall_b"] is None and row["why"] == "fewer than two observations" and row["missing"] == 1
+
+
 @pytest.mark.parametrize(
     ("change", "protocol", "message"),
     [

@@ -14,6 +14,9 @@ from sightline.features.base import Feature, Features, Fitted, Tools
 from sightline.items import Evidence
 from sightline.metrics.base import Metric, Scored, metric
 
+LIMIT = 3600.0
+"""Seconds that the jar may take for a batch."""
+
 
 @dataclass(frozen=True)
 class SpiceValue:
@@ -29,13 +32,22 @@ class SpiceGraphs(Feature[SpiceValue]):
     value = SpiceValue
 
     def compute(self, batch: Sequence[Features], tools: Tools) -> list[SpiceValue | Unscorable]:
-        able = [got for got in batch if any(text.strip() for text in got.item.references)]
+        able = [got for got in batch if self._why_not(got) is None]
         rows = [
-            {"image_id": n, "test": got.item.whole_text, "refs": list(got.item.references)}
+            {
+                "image_id": n,
+                "test": got.item.whole_text,
+                "refs": [r for r in got.item.references if r.strip()],
+            }
             for n, got in enumerate(able)
         ]
-        found = iter(_run(_jar(tools), rows)) if rows else iter(())
-        return [next(found) if got in able else Unscorable("there are no references") for got in batch]
+        found = iter(run_jar(_jar(tools), rows)) if rows else iter(())
+        return [Unscorable(reason) if (reason := self._why_not(got)) else next(found) for got in batch]
+
+    def _why_not(self, got: Features) -> str | None:
+        if not any(text.strip() for text in got.item.references):
+            return "there are no references"
+        return None if got.item.whole_text.strip() else "the text has no words"
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
         return {"jar": _jar(tools).name}
@@ -50,18 +62,43 @@ def _jar(tools: Tools) -> Path:
     return Path(given)
 
 
-def _run(jar: Path, rows: Sequence[Mapping[str, Any]]) -> list[SpiceValue]:
+def run_jar(jar: Path, rows: Sequence[Mapping[str, Any]], limit: float = LIMIT) -> list[SpiceValue]:
+    """The jar reads a file and writes one; nothing is left running, and an answer that is not whole is a failure."""
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "in.json", Path(folder) / "out.json"
         source.write_text(json.dumps(rows), "utf-8")
         command = ["java", "-Xmx8G", "-jar", jar.name, str(source), "-out", str(target), "-silent"]
-        done = subprocess.run(command, cwd=jar.parent, capture_output=True, text=True, check=False)
+        try:
+            done = subprocess.run(
+                command,
+                cwd=jar.parent,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=limit,
+            )
+        except subprocess.TimeoutExpired:
+            raise UsageError(f"{jar.name} gave no answer within {limit:g} seconds and was stopped") from None
         if done.returncode != 0 or not target.is_file():
-            last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-            raise UsageError(f"{jar.name} failed: {last}")
-        scores = {row["image_id"]: row["scores"]["All"] for row in json.loads(target.read_text("utf-8"))}
-    every = [scores[row["image_id"]] for row in rows]
-    return [SpiceValue(float(s["f"]), float(s["pr"]), float(s["re"])) for s in every]
+            raise UsageError(f"{jar.name} failed: {_reason(done.stderr)}")
+        try:
+            answers = json.loads(target.read_text("utf-8"))
+            scores = {row["image_id"]: row["scores"]["All"] for row in answers}
+            every = [scores[row["image_id"]] for row in rows]
+            return [SpiceValue(*(float(one[key]) for key in ("f", "pr", "re"))) for one in every]
+        except (ValueError, KeyError, TypeError) as fault:
+            raise UsageError(f"{jar.name} gave an answer that cannot be read ({fault!r})") from None
+
+
+def _reason(said: str) -> str:
+    """The line of Java's message that names the error, not the stack below it."""
+    lines = [
+        line.strip() for line in said.splitlines() if line.strip() and not line.strip().startswith("at ")
+    ]
+    return next(
+        (line for line in lines if "Exception" in line or "Error" in line), (lines or ["no message"])[-1]
+    )
 
 
 @metric("spice")
