@@ -265,3 +265,30 @@ def test_pmi_of_a_planted_file(tmp_path: Path) -> None:
     assert float(found["kitchen", "man"]["pmi"]) == 0
     top = stats(tmp_path / "out")["pmi"]["axes"]["scene"]["top"]
     assert top[0]["lemma"] == "beach" and top[0]["objects"][0][0] == "wave"
+
+
+def test_published_purity_and_objects_alone(tmp_path: Path) -> None:
+    line = {
+        "file_name": "a.jpg",
+        "captions": {"object": ["a dog", "the dog", "dogs"]},
+        "purity": {"object": [1, 2, 6]},
+    }
+    file = write(tmp_path / "objects.jsonl", line)
+    done = run(file, "-o", tmp_path / "out", "--purity", "published")
+    assert done.exit_code == 0, done.output
+    (row,) = rows(tmp_path / "out" / "diversity.csv")
+    assert (row["axis"], float(row["purity"])) == ("object", 3.0) and float(row["self_bleu"]) >= 0
+    assert stats(tmp_path / "out")["purity_scorer"] == "published"
+
+
+def test_another_axis_of_objects(tmp_path: Path) -> None:
+    line = {
+        "file_name": "a.jpg",
+        "captions": {"scene": ["in a park", "a park"], "things": ["a dog in a park"]},
+    }
+    done = run(
+        write(tmp_path / "hl.jsonl", line), "-o", tmp_path / "out", "--objects", "things", "--floor", 1
+    )
+    assert done.exit_code == 0, done.output
+    assert {row["object"] for row in rows(tmp_path / "out" / "pmi.csv")} == {"dog", "park"}
+    assert [row["axis"] for row in rows(tmp_path / "out" / "diversity.csv")] == ["scene"]

@@ -19,6 +19,9 @@ from sightline.items import Failure
 FEW = 2_000
 """Below so many pictures one process is quicker than starting two."""
 
+UNSCORED = ("none", "published")
+"""Choices of purity that need no scorer."""
+
 COMMONPLACE = 0.5
 """A lemma in more than this share of the pictures is not asked for its objects: it has none of its own."""
 
@@ -46,6 +49,8 @@ class Analysis:
 
     settings: Settings
     entries: Entries
+    objects: str = ""
+    """The axis whose captions name objects; empty where there is no other axis, and so nothing to tell of."""
     axes: dict[str, AxisCounts] = field(default_factory=dict)
     per_picture: dict[str, Counter[int]] = field(default_factory=dict)
     """For each axis, how many pictures have so many captions."""
@@ -64,8 +69,8 @@ class Analysis:
 
     @property
     def high_axes(self) -> list[str]:
-        """All axes but that of the objects, unless there is no other."""
-        return [axis for axis in self.axes if axis != self.settings.objects] or list(self.axes)
+        """All axes but that of the objects."""
+        return [axis for axis in self.axes if axis != self.objects]
 
     def top_lemmas(self, axis: str, most: int) -> list[str]:
         """Frequent nouns and verbs of the axis, those asked for first."""
@@ -94,12 +99,12 @@ def analyse(
     corrected = read_corrections(corrections) if corrections else None
     corpus = read_corpus(path, format, progress)
     found = Analysis(settings, corpus.entries, corrections=corrected, pictures_there=corpus.pictures)
+    found.objects = settings.objects if _others_than(settings.objects, corpus) else ""
     found.failures += corpus.failures
+    task = Task(settings.nlp, None if settings.purity in UNSCORED else settings.purity, found.objects)
     incidence: dict[str, Incidence] = {}
     done, kinds = 0, _Kinds()
-    for counted in count_all(
-        corpus.entries.chunks(CHUNK), _task(settings, corpus), _processes(settings, corpus)
-    ):
+    for counted in count_all(corpus.entries.chunks(CHUNK), task, _processes(settings, corpus)):
         _take_in(found, counted, done, incidence)
         kinds.add(counted.entries)
         done += len(counted.entries)
@@ -116,13 +121,8 @@ def analyse(
     return found
 
 
-def _task(settings: Settings, corpus: Corpus) -> Task:
-    """Where objects are the only axis, they are what is analysed."""
-    alone = all(
-        entry.axes.keys() == {settings.objects} for chunk in corpus.entries.chunks(CHUNK) for entry in chunk
-    )
-    purity = None if settings.purity in ("none", "published") else settings.purity
-    return Task(settings.nlp, purity, "" if alone else settings.objects)
+def _others_than(axis: str, corpus: Corpus) -> bool:
+    return any(entry.axes.keys() != {axis} for chunk in corpus.entries.chunks(CHUNK) for entry in chunk)
 
 
 def _processes(settings: Settings, corpus: Corpus) -> int:
@@ -144,7 +144,7 @@ def _take_in(found: Analysis, counted: Counted, start: int, incidence: dict[str,
             found.per_picture.setdefault(axis, Counter())[len(captions)] += 1
             given = [c.confidence for c in captions if c.confidence is not None]
             found.confidence.setdefault(axis, Counter()).update(given)
-            if axis != found.settings.objects or len(entry.axes) == 1:
+            if axis != found.objects:
                 purity = _purity(found.settings, captions, picture.purity.get(axis))
                 found.rows.append(
                     Row(
@@ -170,18 +170,17 @@ def _mean(values: list[float]) -> float | None:
 
 def _order_axes(found: Analysis) -> None:
     """High-level axes in the order of the file, objects last."""
-    last = found.settings.objects
-    found.axes = dict(sorted(found.axes.items(), key=lambda pair: pair[0] == last))
+    found.axes = dict(sorted(found.axes.items(), key=lambda pair: pair[0] == found.objects))
 
 
 def _pmi(found: Analysis, incidence: dict[str, Incidence]) -> None:
     settings = found.settings
-    if settings.objects not in incidence or len(incidence) < 2:
+    if found.objects not in incidence:
         found.notes.append(f"no PMI: no picture has captions of an axis '{settings.objects}' beside others")
         return
     for axis in found.high_axes:
         found.informative[axis] = informative(
-            axis, incidence[axis], incidence[settings.objects], settings.floor, settings.lemma_floor
+            axis, incidence[axis], incidence[found.objects], settings.floor, settings.lemma_floor
         )
     if not any(one.objects for one in found.informative.values()):
         found.notes.append(f"no PMI: no object stands in {settings.floor} pictures; lower --floor")

@@ -69,7 +69,7 @@ class Samples:
         lines = Markup("").join(map(_line, captions[:CAPTIONS]))
         if len(captions) > CAPTIONS:
             lines += Markup('<li class="quiet">and {:,} more</li>').format(len(captions) - CAPTIONS)
-        if axis == self._found.settings.objects and len(self._found.axes) > 1:
+        if axis == self._found.objects:
             return Markup("<details><summary>{}</summary><ul>{}</ul></details>").format(clean(axis), lines)
         return Markup("<h4>{}</h4><ul>{}</ul>").format(clean(axis), lines)
 
