@@ -5,7 +5,7 @@ import pytest
 import sightline
 from sightline import demo
 
-GROUNDED = ["clipscore", "groovist", "groovist:weights=none"]
+GROUNDED = ["clipscore", "groovist", "groovist:weights=none", "vicr"]
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """`sightline meta`: do the metrics agree with people?"""
 
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -28,7 +29,7 @@ from sightline.meta.output import (
     write_study,
 )
 from sightline.meta.protocols import make_protocol
-from sightline.meta.scoring import reads_pictures, score_items
+from sightline.meta.scoring import reads_pictures, score_items, shared_notes
 from sightline.pipeline.files import write_whole
 from sightline.pipeline.settings import Settings
 from sightline.registry import parse_spec
@@ -54,6 +55,7 @@ def meta(
     theta: Annotated[str | None, typer.Option(help="auto, corpus, shipped, a number, or a file.")] = None,
     idf: Annotated[str | None, typer.Option(help="auto, corpus, shipped, or a saved idf file.")] = None,
     vectors: Annotated[Path | None, typer.Option(help="Word vectors (GloVe text form).")] = None,
+    rater: Annotated[Path | None, typer.Option(help="A model of `sightline train rater` for vicr.")] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE of single metrics: wordnet, paraphrases, spice_jar.")
     ] = None,
@@ -66,7 +68,11 @@ def meta(
     """Correlate metrics with people's ratings: intervals, significance, and how far people agree."""
     given = parse_spec("option:" + ",".join(option))[1] if option else {}
     settings = Settings(encoder=encoder, nlp=nlp, regions=regions, region_count=region_count).with_options(
-        theta=theta, idf=idf, vectors=str(vectors) if vectors else None, **given
+        theta=theta,
+        idf=idf,
+        vectors=str(vectors) if vectors else None,
+        rater=str(rater) if rater else None,
+        **given,
     )
     out.mkdir(parents=True, exist_ok=True)
     if check:
@@ -93,6 +99,7 @@ def meta(
     with run_progress() as progress:
         scored = score_items(items, metrics, settings, engine=engine, progress=progress)
     found = evaluate(items, scored.scores, observations=chosen.observations, samples=samples, seed=seed)
+    found = replace(found, notes=(*found.notes, *shared_notes(scored.evidence)))
     study = Study(chosen, found, scored.signatures, scored.failures, place.name)
     write_study(study, out)
     for table in tables(study):

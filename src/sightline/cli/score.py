@@ -46,6 +46,7 @@ def score(
         Path | None, typer.Option(help="Word vectors (GloVe text form) for rovist-vg.")
     ] = None,
     vg: Annotated[Path | None, typer.Option(help="A model of `sightline train vg` for rovist-vg.")] = None,
+    rater: Annotated[Path | None, typer.Option(help="A model of `sightline train rater` for vicr.")] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE of single metrics: wordnet, paraphrases, spice_jar.")
     ] = None,
@@ -66,6 +67,7 @@ def score(
         coherence=coherence,
         vectors=str(vectors) if vectors else None,
         vg=str(vg) if vg else None,
+        rater=str(rater) if rater else None,
         **(parse_spec("option:" + ",".join(option))[1] if option else {}),
     )
     if cache or no_cache:

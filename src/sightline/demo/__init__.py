@@ -10,7 +10,7 @@ STORIES = Path(__file__).parent / "stories.jsonl"
 VERSIONS = ("good", "mediocre", "wrong", "shuffled")
 """Of each set of pictures. `shuffled` is the good story in a wrong order: all is there, but elsewhere."""
 
-METRICS = ("groovist", "clipscore", "rovist-vg", "rovist-c", "rovist-nr")
+METRICS = ("groovist", "clipscore", "vicr", "rovist-vg", "rovist-c", "rovist-nr")
 """What needs neither references nor further models. Coherence (rovist-c) fails on captions, as it should."""
 
 

@@ -202,7 +202,7 @@ class PairSimilarity(Feature[PairsValue]):
 
     def compute(self, batch: Sequence[Features], tools: Tools) -> list[PairsValue | Unscorable]:
         embed = tools.embedder
-        jobs = [self._pairs(got, tools) for got in batch]
+        jobs = [sentence_pairs(got, tools) for got in batch]
         pairs = [pair for job in jobs if not isinstance(job, Unscorable) for pair in job]
         images = embed.regions([(picture, None) for _, picture in pairs])
         texts = embed.texts([sentence for sentence, _ in pairs])
@@ -217,22 +217,22 @@ class PairSimilarity(Feature[PairsValue]):
             for job in jobs
         ]
 
-    def _pairs(self, got: Features, tools: Tools) -> list[tuple[str, Picture]] | Unscorable:
-        sentences = got[Sentences()].sentences
-        pictures = _load(got.item, tools)
-        if isinstance(pictures, Unscorable):
-            return pictures
-        if len(sentences) != len(pictures):
-            return Unscorable(
-                f"{len(sentences)} sentences for {len(pictures)} pictures: they cannot be paired"
-            )
-        return [
-            (tools.embedder.encoder.prompt + sentence, picture)
-            for sentence, picture in zip(sentences, pictures, strict=True)
-        ]
-
     def signature(self, tools: Tools) -> Mapping[str, str]:
         return {"encoder": tools.embedder.signature}
+
+
+def sentence_pairs(got: Features, tools: Tools) -> list[tuple[str, Picture]] | Unscorable:
+    """Each sentence, with the encoder's prompt, and its picture; or why they cannot be paired."""
+    sentences = got[Sentences()].sentences
+    pictures = _load(got.item, tools)
+    if isinstance(pictures, Unscorable):
+        return pictures
+    if len(sentences) != len(pictures):
+        return Unscorable(f"{len(sentences)} sentences for {len(pictures)} pictures: they cannot be paired")
+    return [
+        (tools.embedder.encoder.prompt + sentence, picture)
+        for sentence, picture in zip(sentences, pictures, strict=True)
+    ]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,13 @@
 """Scores of a study's items, through the same pipeline as every other score."""
 
+<<<<<<< HEAD
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+=======
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+>>>>>>> 8da2e4b (A learned caption rater: vicr, sightline train rater, seeds of the rating game)
 from typing import Any
 
 from sightline.items import Evidence, Failure, Item
@@ -56,5 +62,25 @@ def score_items(
         scores[found.metric][found.id] = found.score
         evidence[found.metric][found.id] = found.evidence
     signatures = {spec: row["signature"] for spec, row in summary["metrics"].items()}
+<<<<<<< HEAD
     corpus = {spec: row.get("corpus") for spec, row in summary["metrics"].items()}
     return Scored(scores, evidence, signatures, result.failures, corpus)
+=======
+    return Scored(scores, evidence, signatures, result.failures)
+
+
+def shared_notes(evidence: Mapping[str, Mapping[str, Evidence]], share: float = 0.05) -> tuple[str, ...]:
+    """What the evidence of at least this share of a metric's items says, word for word: a reader of the row must know.
+
+    Above all that a learned metric was trained on the very pictures it is tested on here.
+    """
+    found: list[str] = []
+    for metric, by_item in evidence.items():
+        counts = Counter(note for one in by_item.values() for note in set(one.notes))
+        found += [
+            f"{metric}: {note} ({count:,} of {len(by_item):,} items)"
+            for note, count in counts.items()
+            if count >= share * len(by_item)
+        ]
+    return tuple(found)
+>>>>>>> 8da2e4b (A learned caption rater: vicr, sightline train rater, seeds of the rating game)

@@ -64,6 +64,8 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     leaderboard: bool = True
     lease_minutes: float = 10
     first_points: int = 1
+    seeds: Literal["given", "rater"] = "given"
+    """Where an item's two seed ratings come from: its own `seed`, where given; else the caption rater."""
 
     def __post_init__(self) -> None:
         if not self.title.strip() or len(self.title) > 200:

@@ -21,6 +21,7 @@ from sightline.people.assemble import assemble
 from sightline.people.assignment import Role
 from sightline.people.study import Study
 from sightline.server.pictures import Shown, encode
+from sightline.server.seeding import rater_seeds
 from sightline.server.storage import items as store_items
 from sightline.server.storage import studies
 from sightline.server.storage.items import NewItem
@@ -39,6 +40,7 @@ hard = {more = 2, above = 1.4}
 training = {tutorial = 10, probation = 20, accuracy = 0.5}
 checks = {gold = 0.1, attention = 0.02}
 leaderboard = true
+# seeds = "rater"           # the caption rater's ratings stand in until two people have rated
 """
 
 
@@ -63,6 +65,12 @@ def prepare(
     """Read a study's items and pictures from a folder; with `inside`, nothing outside of it is touched."""
     prepared = Prepared(study, slug or f"{slug_of(study.title)}-{secrets.token_hex(2)}")
     given = _read(study, folder, inside)
+    if scorer is None and study.seeds == "rater":
+        for item in given:
+            for path in item.images:
+                _within(folder, path, inside)
+        levels = rater_seeds(study, given)
+        scorer = lambda item: levels.get(item.id)  # noqa: E731
     units = _stories(given) if study.kind == "story survey" else [[item] for item in given]
     for unit in units:
         for path in unit[0].images:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from sightline.errors import UsageError
 from sightline.items import Item
@@ -93,6 +94,9 @@ class Flickr8k(Protocol):
 class Expert(Flickr8k):
     """Three experts' ratings 1-4 of captions for a photo that is not their own (CLIPScore's protocol)."""
 
+    own: Literal["drop", "keep"] = "drop"
+    """Whether the 158 pairs of a photo and its own caption are dropped, as published, or kept, as for training."""
+
     source = "Hodosh et al. 2013; rows as in CLIPScore (Hessel et al. 2021), Section 4.1"
     keeps = (
         "pairs whose caption is not the photo's own: 5,664 of 5,822; references: the photo's five captions; "
@@ -103,9 +107,8 @@ class Expert(Flickr8k):
 
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
         path, rows = self._expert(data)
-        return self._items(
-            data, path, [row for row in rows if not row[2].startswith(f"{row[1]}#")], pictures, True
-        )
+        kept = [row for row in rows if self.own == "keep" or not row[2].startswith(f"{row[1]}#")]
+        return self._items(data, path, kept, pictures, True)
 
 
 @protocol("flickr8k-expert-unanimous")

@@ -1,0 +1,151 @@
+"""How good the caption rater is on pictures (and captions) it did not learn from. Needs the folder of real data.
+
+    python benchmarks/measure_rater.py [--part bilinear --part paper --part network --part strict --part transfer]
+
+Flickr8k-Expert in five folds by picture: 64 % to learn from, 16 % to choose on, 20 % to test on. The photo's own
+captions (158 pairs) are learned from but never tested on, so that the tested rows are those of the protocol
+`flickr8k-expert`: 5,664 pairs, 16,992 ratings. `strict` also leaves out, for each test pair, every training pair with
+its caption. Then a rater of all of Expert is tested on VICR's public sample and on Composite.
+"""
+
+import argparse
+import os
+from pathlib import Path
+
+import numpy as np
+
+from sightline.items import Item
+from sightline.meta.evaluate import Comparison, evaluate
+from sightline.pipeline.settings import LocalTools, Settings
+from sightline.train.rater import report
+from sightline.train.rater.bilinear import Recipe, fit
+from sightline.train.rater.pairs import RatedSet, encode, rated_items
+from sightline.train.rater.run import Fitted, Tested, cross_test
+from sightline.train.rater.splits import folds
+from sightline.train.rater.train import clipscores
+
+DATA = Path(os.environ.get("SIGHTLINE_DATA", Path(__file__).parents[2] / "shared" / "data"))
+SCALE = (1.0, 4.0)
+
+
+def foreign(pairs: RatedSet) -> np.ndarray:
+    """Pairs whose caption is not the photo's own: ids are `photo|photo#k`."""
+    return np.array(
+        [n for n, id in enumerate(pairs.ids) if id.split("|")[1].split("#")[0] != id.split("|")[0]]
+    )
+
+
+def show(title: str, tested: Tested) -> None:
+    found = report.find(tested, SCALE)
+    print(f"\n{title}: {len(tested.pairs):,} pairs, {sum(map(len, tested.pairs.ratings)):,} ratings")
+    for line in report.lines(found):
+        print("  " + line)
+    if found.error_ci:
+        low, high = found.error_ci
+        print(f"  absolute error saved against rescaled clipscore, 95 %: {low:.4f} to {high:.4f}")
+    if found.coverage_ci:
+        low, high = found.coverage_ci
+        print(
+            f"  held by the 80 % intervals, 95 %: {100 * low:.1f} to {100 * high:.1f}; half width {found.width:.2f}"
+        )
+    times = [len(values) for values in tested.pairs.ratings]
+    values = np.concatenate([np.array(v) for v in tested.pairs.ratings])
+    by_level = [
+        f"{level:g}: {100 * tested.covered[values == level].mean():.0f} %" for level in np.unique(values)
+    ]
+    print(f"  held, by the rating itself: {', '.join(by_level)} (of {len(np.repeat(tested.fold, times)):,})")
+    for part in (*found.ranges, *tested.ranges(SCALE, 3)[1:], *tested.ranges(SCALE, 6)[1:]):
+        errors = ", ".join(f"{name} {value:.4f}" for name, value in part.error.items())
+        print(f"  mean rating {part.name:12s} n = {part.n:5d}  {errors}")
+    print("  chosen:", *sorted(set(tested.chosen)), sep="\n    ")
+
+
+def gap(pair: Comparison) -> str:
+    """The difference in tau_c with its interval."""
+    low, high = pair.ci["kendall_c"] or (np.nan, np.nan)
+    return f"{100 * (pair.difference['kendall_c'] or np.nan):+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]"
+
+
+def strict(pairs: RatedSet, seed: int = 0, count: int = 5) -> np.ndarray:
+    """Predictions of models that had seen neither the pair's picture nor its caption, with the shipped penalties."""
+    rng = np.random.default_rng(seed)
+    pictures = {name: n % count for n, name in enumerate(rng.permutation(sorted(set(pairs.group))))}
+    picture = np.array([pictures[name] for name in pairs.groups])
+    caption = (rng.permutation(len(pairs.text)) % count)[pairs.caption]
+    found = np.zeros(len(pairs))
+    for i in range(count):
+        for j in range(count):
+            test = np.flatnonzero((picture == i) & (caption == j))
+            model = Fitted(
+                "bilinear", fit(pairs.of(np.flatnonzero((picture != i) & (caption != j))), Recipe()), {}, ""
+            )
+            found[test] = model.predict(pairs.of(test))
+    return found
+
+
+def transfer(
+    model: Fitted, known: RatedSet, source: str, tools: LocalTools, criterion: str | None = None
+) -> None:
+    """A rater of all of Expert on another study's ratings."""
+    name, items = rated_items(source, DATA, criterion)
+    other = encode(name, items, tools.embedder, tools.pictures)
+    near = (other.image @ known.image.T).max(axis=1) > 0.95
+    seen = near[other.picture]
+    ids = other.ids
+    rows = [
+        Item(id, ratings={"rating": values}, extra={"group": str(group)})
+        for id, values, group in zip(ids, other.ratings, other.groups, strict=True)
+    ]
+    scores = {
+        "vicr": dict(zip(ids, model.predict(other).tolist(), strict=True)),
+        "clipscore": dict(zip(ids, clipscores(other, tools.embedder.encoder).tolist(), strict=True)),
+    }
+    found = evaluate(rows, scores, observations="each")
+    print(f"\nlearned from Expert, tested on {name} {criterion or ''}: {len(other):,} pairs", end="")
+    print(f" ({len(other.failures)} without a picture), {int(seen.sum()):,} of them of pictures in Expert")
+    for row in found.rows:
+        for coefficient in ("kendall_c", "kendall_b"):
+            low, high = row.ci[coefficient] or (np.nan, np.nan)
+            value = row.correlation.values[coefficient] or np.nan
+            print(
+                f"  {row.metric:10s} {coefficient} {100 * value:.1f} [{100 * low:.1f}, {100 * high:.1f}]",
+                end="",
+            )
+        print(f"  n = {row.correlation.n:,}")
+    (pair,) = found.comparisons
+    print(f"  difference in tau_c {gap(pair)}")
+
+
+PARTS = ("bilinear", "paper", "network", "strict", "transfer")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--part", action="append", choices=PARTS)
+    chosen = parser.parse_args().part or PARTS
+    tools = LocalTools(Settings())
+    _, items = rated_items("flickr8k-expert:own=keep", DATA, None)
+    pairs = encode("flickr8k-expert", items, tools.embedder, tools.pictures)
+    clip = clipscores(pairs, tools.embedder.encoder)
+    rows = foreign(pairs)
+    for form in ("bilinear", "paper", "network"):
+        if form in chosen:
+            tested = cross_test(pairs, clip, folds(pairs.group, 5), form, lambda line: None)
+            show(f"five folds by picture, {form}", tested.only(rows))
+    if "strict" in chosen:
+        nothing = np.zeros(sum(map(len, pairs.ratings)))
+        alone = Tested(pairs, np.zeros(len(pairs), np.int64), strict(pairs), clip, clip, nothing, ())
+        evaluation = alone.only(rows).evaluation()
+        (pair,) = evaluation.comparisons
+        value = evaluation.rows[0].correlation.values["kendall_c"] or np.nan
+        print("\nstrict: neither picture nor caption seen, 64 % of the pairs learned from")
+        print(f"  tau_c {100 * value:.1f}, against clipscore {gap(pair)}")
+    if "transfer" in chosen:
+        model = Fitted("bilinear", fit(pairs, Recipe()), {}, "")
+        transfer(model, pairs, "vicr", tools)
+        for part in ("coco", "flickr8k"):
+            transfer(model, pairs, "composite", tools, part)
+
+
+if __name__ == "__main__":
+    main()

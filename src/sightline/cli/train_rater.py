@@ -1,0 +1,57 @@
+"""`sightline train rater`: a learned caption rater (VICR, section 3.3) on top of an encoder, for `vicr`."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from sightline.cli.app import console
+from sightline.cli.progress import run_progress
+from sightline.cli.train import OutOption, train_app
+from sightline.pipeline.settings import LocalTools, Settings
+
+
+@train_app.command("rater")
+def train_rater(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            help="Files of items with ratings (exports of the rating game too), or protocols such as "
+            "flickr8k-expert, composite or vicr, with --data. Several are combined, levels as they are."
+        ),
+    ],
+    out: OutOption,
+    data: Annotated[Path | None, typer.Option(help="Folder of the published protocols' files.")] = None,
+    format: Annotated[str | None, typer.Option(help="The files' format, where it cannot be guessed.")] = None,
+    encoder: Annotated[str, typer.Option(help="pocket, or clip:NAME-or-PATH.")] = Settings.encoder,
+    form: Annotated[
+        Literal["bilinear", "paper", "network"],
+        typer.Option(
+            help="bilinear; paper: its regressor 512-256-1 with dropout 0.8; network: a smaller one."
+        ),
+    ] = "bilinear",
+    criterion: Annotated[str | None, typer.Option(help="Which of the items' criteria to learn.")] = None,
+    scale: Annotated[
+        str | None, typer.Option(help="The scale of the output, as in 1-5; else from the ratings.")
+    ] = None,
+    folds: Annotated[
+        int, typer.Option(min=1, max=20, help="Splits by picture; 1 is one 64/16/20 split.")
+    ] = 5,
+    samples: Annotated[int, typer.Option(min=0, help="Bootstrap samples of the intervals.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same splits and model.")] = 0,
+) -> None:
+    """Train a caption rater on people's ratings; tested on pictures it did not learn from."""
+    from sightline.train.rater import report, run, train
+
+    tools = LocalTools(Settings(encoder=encoder))
+    with run_progress() as progress:
+        sets = train.load(sources, data, criterion, tools.embedder, tools.pictures, progress, format)
+    for one in sets:
+        console.print(train.told(one), soft_wrap=True)
+    found = train.train(sets, tools.embedder.encoder, out, form, scale, folds, samples, seed, console.print)
+    for line in report.lines(found):
+        console.print(line, soft_wrap=True)
+    console.print(
+        f"The rater is {out / run.FILE}; use it with: sightline score … -m vicr --rater {out / run.FILE}"
+    )
+    console.print(f"Report: {out / 'report.html'}", soft_wrap=True)

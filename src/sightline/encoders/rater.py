@@ -1,0 +1,169 @@
+"""A learned caption rater at run time: an encoder's picture and text vectors to a rating with its interval.
+
+Two forms share one file format. `bilinear` is linear in the picture, in the text and in their outer product, on top
+of a curve of their cosine; `network` is VICR's regressor (section 3.3), one or several of them averaged.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.errors import UsageError
+
+EMBEDDED = Path(__file__).parents[1] / "models" / "rater" / "rater.npz"
+COVERAGE = 0.8
+"""Share of single ratings that the interval is to hold."""
+SAME = 1 / 8
+"""Two pictures whose vectors differ in fewer of their signs than this are the same picture, resized or compressed."""
+INPUTS = ("image", "text", "product", "difference", "cosine")
+
+Floats = NDArray[np.float32]
+Arrays = Mapping[str, NDArray[Any]]
+
+
+def cosine_curve(cosine: NDArray[Any]) -> NDArray[Any]:
+    """1, c, c², c³: what a rating follows before anything is learned of single things."""
+    return np.stack([np.ones_like(cosine), cosine, cosine**2, cosine**3], axis=1)
+
+
+def bilinear(i: NDArray[Any], t: NDArray[Any], model: Arrays) -> NDArray[Any]:
+    """r = beta · (1, c, c², c³) + w_i · i + w_t · t + iᵀ W t, with c = i · t."""
+    c = np.einsum("nd,nd->n", i, t)
+    found: NDArray[Any] = (
+        cosine_curve(c) @ model["beta"]
+        + i @ model["w_i"]
+        + t @ model["w_t"]
+        + np.einsum("nd,nd->n", i @ model["W"], t)
+    )
+    return found
+
+
+def joined(i: NDArray[Any], t: NDArray[Any], inputs: Sequence[str]) -> NDArray[Any]:
+    """The chosen inputs of a network side by side; the paper's are image and text."""
+    made = {
+        "image": i,
+        "text": t,
+        "product": i * t,
+        "difference": np.abs(i - t),
+        "cosine": np.einsum("nd,nd->n", i, t)[:, None],
+    }
+    return np.concatenate([made[name] for name in inputs], axis=1)
+
+
+def network(x: NDArray[Any], layers: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> NDArray[Any]:
+    """Dense layers with ReLU between them (dropout is for training only), one number at the end."""
+    for number, (weight, bias) in enumerate(layers):
+        x = x @ weight.T + bias
+        if number + 1 < len(layers):
+            x = np.maximum(x, 0)
+    found: NDArray[Any] = x[:, 0]
+    return found
+
+
+def signs(vectors: NDArray[Any]) -> NDArray[np.uint8]:
+    """A picture's fingerprint: the signs of its vector, eight to a byte. Copies of a picture agree in almost all."""
+    return np.packbits(np.asarray(vectors) > 0, axis=1)
+
+
+@dataclass(frozen=True)
+class Rated:
+    """Predicted ratings, the ends of their intervals, and whether the rater learned from ratings of the picture."""
+
+    rating: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    seen: NDArray[np.bool_]
+
+
+class CaptionRater:
+    """Rates pairs of a picture's and a text's vector. `about` says what it learned from, and for which encoder."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        place = path or EMBEDDED
+        try:
+            with np.load(place, allow_pickle=False) as stored:
+                arrays = {
+                    name: stored[name].astype(np.float32)
+                    if stored[name].dtype == np.float16
+                    else stored[name]
+                    for name in stored.files
+                }
+            self.about: dict[str, Any] = json.loads(str(arrays.pop("about")))
+            self.arrays = arrays
+            self.encoder, self.form = str(self.about["encoder"]), str(self.about["form"])
+            self.scale = float(self.about["low"]), float(self.about["high"])
+            self._check()
+        except (OSError, ValueError, KeyError, TypeError, EOFError) as fault:
+            reason = " ".join(str(fault).split())
+            raise UsageError(
+                f"{place}: not a caption rater ({reason}); sightline train rater makes one"
+            ) from None
+        digest = hashlib.blake2b(place.read_bytes(), digest_size=4).hexdigest()
+        self.signature = "embedded-1" if path is None else f"{place.name}@{digest}"
+
+    def _check(self) -> None:
+        if self.form == "bilinear":
+            shapes = [self.arrays[name].shape for name in ("beta", "w_i", "w_t", "W")]
+            width = shapes[1][0]
+            if shapes != [(4,), (width,), (width,), (width, width)]:
+                raise ValueError("its arrays do not fit together")
+        elif self.form != "network" or not self._layers(0) or set(self.about["inputs"]) - set(INPUTS):
+            raise ValueError(f"unknown form '{self.form}'")
+        if self.arrays["knots"].shape != self.arrays["half_width"].shape or self.arrays["seen"].ndim != 2:
+            raise ValueError("its interval or its list of pictures is broken")
+
+    def fits(self, encoder: str) -> None:
+        """Refuse vectors of another encoder: the numbers would mean nothing."""
+        if encoder != self.encoder:
+            raise UsageError(
+                f"this caption rater was trained for {self.encoder}, not for {encoder}; give --rater FILE, "
+                f"made with: sightline train rater --encoder …"
+            )
+
+    def rate(self, images: NDArray[Any], texts: NDArray[Any]) -> Rated:
+        """Ratings within the scale; the interval holds a single person's rating four times out of five."""
+        raw = self.raw(images, texts)
+        half = np.interp(raw, self.arrays["knots"], self.arrays["half_width"])
+        low, high = self.scale
+        rating, below, above = (np.clip(value, low, high) for value in (raw, raw - half, raw + half))
+        return Rated(rating, below, above, self.seen(images))
+
+    def raw(self, images: NDArray[Any], texts: NDArray[Any]) -> NDArray[np.float64]:
+        """Predictions before they are kept within the scale."""
+        i, t = np.asarray(images, np.float64), np.asarray(texts, np.float64)
+        if self.form == "bilinear":
+            return np.asarray(bilinear(i, t, self.arrays), np.float64)
+        x = joined(i, t, self.about["inputs"])
+        members = [network(x, self._layers(number)) for number in range(int(self.about["members"]))]
+        centre, spread = self.about["target"]
+        return np.asarray(centre + spread * np.mean(members, axis=0), np.float64)
+
+    def _layers(self, member: int) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+        count = sum(name.startswith(f"weight_{member}_") for name in self.arrays)
+        return [
+            (self.arrays[f"weight_{member}_{n}"], self.arrays[f"bias_{member}_{n}"]) for n in range(count)
+        ]
+
+    def seen(self, images: NDArray[Any]) -> NDArray[np.bool_]:
+        """Whether a picture (or a copy of it in another size) is among those it learned from."""
+        known = self.arrays["seen"]
+        if not len(known) or not len(images):
+            return np.zeros(len(images), np.bool_)
+        bits = _BITS[signs(images)[:, None, :] ^ known[None, :, :]].sum(axis=2).min(axis=1)
+        return np.asarray(bits < SAME * np.asarray(images).shape[1], np.bool_)
+
+
+_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1).astype(np.int32)
+
+
+@lru_cache(maxsize=4)
+def load_rater(path: str | None) -> CaptionRater:
+    """The embedded rater, or the one in a file."""
+    return CaptionRater(Path(path) if path else None)

@@ -1,0 +1,71 @@
+"""What a learned rater thinks a person would give each sentence for its picture."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sightline.encoders.rater import CaptionRater, load_rater
+from sightline.errors import Unscorable
+from sightline.features.base import Feature, Features, Tools
+from sightline.features.text import Sentences
+from sightline.features.vision import sentence_pairs
+
+
+@dataclass(frozen=True)
+class PredictedRatingValue:
+    """One of each for every sentence and its picture."""
+
+    rating: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    seen: tuple[int, ...]
+    """Numbers (from 0) of the pictures whose ratings the rater learned from."""
+    truncated: tuple[int, ...]
+    """Numbers of the sentences that were cut to the encoder's length."""
+
+
+@dataclass(frozen=True)
+class PredictedRating(Feature[PredictedRatingValue]):
+    """The rater's rating of each sentence, with the encoder's prompt, for its own whole picture."""
+
+    value = PredictedRatingValue
+    reads_pictures = True
+
+    def needs(self) -> tuple[Feature[Any], ...]:
+        return (Sentences(),)
+
+    def compute(self, batch: Sequence[Features], tools: Tools) -> list[PredictedRatingValue | Unscorable]:
+        model, embed = _model(tools), tools.embedder
+        jobs = [sentence_pairs(got, tools) for got in batch]
+        pairs = [pair for job in jobs if not isinstance(job, Unscorable) for pair in job]
+        if not pairs:
+            return [job for job in jobs if isinstance(job, Unscorable)]
+        images = embed.regions([(picture, None) for _, picture in pairs])
+        found = model.rate(images, embed.texts([sentence for sentence, _ in pairs]))
+        values: list[PredictedRatingValue | Unscorable] = []
+        start = 0
+        for job in jobs:
+            if isinstance(job, Unscorable):
+                values.append(job)
+                continue
+            own = slice(start, start + len(job))
+            start += len(job)
+            values.append(
+                PredictedRatingValue(
+                    tuple(found.rating[own].tolist()),
+                    tuple(found.low[own].tolist()),
+                    tuple(found.high[own].tolist()),
+                    tuple(n for n, known in enumerate(found.seen[own]) if known),
+                    tuple(n for n, (sentence, _) in enumerate(job) if embed.encoder.truncated(sentence)),
+                )
+            )
+        return values
+
+    def signature(self, tools: Tools) -> Mapping[str, str]:
+        return {"encoder": tools.embedder.signature, "rater": _model(tools).signature}
+
+
+def _model(tools: Tools) -> CaptionRater:
+    model = load_rater(tools.option("rater"))
+    model.fits(tools.embedder.signature)
+    return model

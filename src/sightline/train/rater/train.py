@@ -1,0 +1,80 @@
+"""The whole of `sightline train rater`: sources in; a model, its test and a report out."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.encoders import Embedder
+from sightline.encoders.base import Encoder
+from sightline.metrics.clipscore import clipscore
+from sightline.train.rater import report
+from sightline.train.rater.pairs import RatedSet, check_scale, combined, encode, parse_scale, rated_items
+from sightline.train.rater.report import Findings
+from sightline.train.rater.run import FILE, Form, cross_test, final_model, save
+from sightline.train.rater.splits import folds
+from sightline.vision import Pictures
+
+
+def load(
+    sources: Sequence[str],
+    data: Path | None,
+    criterion: str | None,
+    embedder: Embedder,
+    pictures: Pictures,
+    progress: Callable[[str, int], None] = lambda stage, done: None,
+    format: str | None = None,
+) -> list[RatedSet]:
+    """Every source's rated pairs, encoded."""
+    found = [rated_items(source, data, criterion, format) for source in sources]
+    return [encode(name, items, embedder, pictures, progress) for name, items in found]
+
+
+def told(one: RatedSet) -> str:
+    """A line on a data set: how much, what was left out and why, copies."""
+    about = one.told()
+    text = f"{one.name}: {about['pairs']:,} pairs of {about['pictures']:,} pictures, {about['ratings']:,} ratings"
+    if one.failures:
+        text += f"; {len(one.failures):,} left out (the first: {one.failures[0][1]})"
+    if one.copies:
+        text += f"; {one.copies:,} pictures are copies of others under another name and stay in one split with them"
+    return text
+
+
+def clipscores(pairs: RatedSet, encoder: Encoder) -> NDArray[np.float64]:
+    """clipscore of each pair with the same vectors."""
+    return np.array([clipscore(float(c)) for c in encoder.calibrate(pairs.cosine)])
+
+
+def train(
+    sets: list[RatedSet],
+    encoder: Encoder,
+    out: Path,
+    form: Form,
+    scale: str | None,
+    count: int,
+    samples: int,
+    seed: int,
+    log: Callable[[str], None],
+) -> Findings:
+    """Test on held-out pictures, fit on all, save both with a report."""
+    ends = check_scale(sets, parse_scale(scale) if scale else None)
+    pairs = combined(sets)
+    splits = folds(pairs.group, count, seed)
+    tested = cross_test(pairs, clipscores(pairs, encoder), splits, form, log, seed)
+    found = report.find(tested, ends, samples, seed)
+    model = final_model(form, pairs, tested, splits[0], seed)
+    about = {
+        "form": form,
+        "encoder": encoder.signature,
+        "scale": list(ends),
+        "folds": count,
+        "seed": seed,
+        "learned_from": [one.told() for one in sets],
+        "recipe": model.chosen,
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    save(out / FILE, model, tested, pairs, encoder.signature, ends, [one.told() for one in sets])
+    report.write(out, found, sets, about)
+    return found
