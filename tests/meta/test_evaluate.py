@@ -10,10 +10,11 @@ from typer.testing import CliRunner
 
 from sightline.cli.app import load_commands
 from sightline.errors import UsageError
-from sightline.items import Item
+from sightline.items import Evidence, Item
 from sightline.meta.evaluate import evaluate
 from sightline.meta.protocols import make_protocol
 from sightline.meta.raters import leave_one_out, preferences
+from sightline.meta.scoring import shared_notes
 from sightline.meta.significance import bootstrap_p, williams
 
 
@@ -236,3 +237,12 @@ def test_a_broken_protocol_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "flickr8k_expert.tsv").write_text("a.jpg\tb.jpg#2\t1\t2\t7\n")
     with pytest.raises(UsageError, match="line 1: rating 7 is outside the scale from 1 to 4"):
         make_protocol("flickr8k-expert").items(tmp_path)
+
+
+def test_notes_that_many_items_carry_are_told_once() -> None:
+    seen, rare = Evidence(notes=("it learned from this picture",)), Evidence(notes=("sentence 1 was cut",))
+    by_item = {str(n): seen if n < 30 else rare if n == 99 else Evidence() for n in range(100)}
+    assert shared_notes({"learned": by_item, "plain": {"1": Evidence()}}) == (
+        "learned: it learned from this picture (30 of 100 items)",
+    )
+    assert shared_notes({"empty": {}}) == ()

@@ -67,6 +67,25 @@ def network(x: NDArray[Any], layers: Sequence[tuple[NDArray[Any], NDArray[Any]]]
     return found
 
 
+def layers_of(arrays: Arrays, member: int) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+    """Weights and biases of one network of several."""
+    count = sum(name.startswith(f"weight_{member}_") for name in arrays)
+    return [(arrays[f"weight_{member}_{n}"], arrays[f"bias_{member}_{n}"]) for n in range(count)]
+
+
+def predicted(
+    form: str, arrays: Arrays, about: Mapping[str, Any], images: NDArray[Any], texts: NDArray[Any]
+) -> NDArray[np.float64]:
+    """What a model of either form says of each pair of vectors."""
+    i, t = np.asarray(images, np.float64), np.asarray(texts, np.float64)
+    if form == "bilinear":
+        return np.asarray(bilinear(i, t, arrays), np.float64)
+    x = joined(i, t, about["inputs"])
+    members = [network(x, layers_of(arrays, number)) for number in range(int(about["members"]))]
+    centre, spread = about["target"]
+    return np.asarray(centre + spread * np.mean(members, axis=0), np.float64)
+
+
 def signs(vectors: NDArray[Any]) -> NDArray[np.uint8]:
     """A picture's fingerprint: the signs of its vector, eight to a byte. Copies of a picture agree in almost all."""
     return np.packbits(np.asarray(vectors) > 0, axis=1)
@@ -114,7 +133,9 @@ class CaptionRater:
             width = shapes[1][0]
             if shapes != [(4,), (width,), (width,), (width, width)]:
                 raise ValueError("its arrays do not fit together")
-        elif self.form != "network" or not self._layers(0) or set(self.about["inputs"]) - set(INPUTS):
+        elif (
+            self.form != "network" or not layers_of(self.arrays, 0) or set(self.about["inputs"]) - set(INPUTS)
+        ):
             raise ValueError(f"unknown form '{self.form}'")
         if self.arrays["knots"].shape != self.arrays["half_width"].shape or self.arrays["seen"].ndim != 2:
             raise ValueError("its interval or its list of pictures is broken")
@@ -137,19 +158,7 @@ class CaptionRater:
 
     def raw(self, images: NDArray[Any], texts: NDArray[Any]) -> NDArray[np.float64]:
         """Predictions before they are kept within the scale."""
-        i, t = np.asarray(images, np.float64), np.asarray(texts, np.float64)
-        if self.form == "bilinear":
-            return np.asarray(bilinear(i, t, self.arrays), np.float64)
-        x = joined(i, t, self.about["inputs"])
-        members = [network(x, self._layers(number)) for number in range(int(self.about["members"]))]
-        centre, spread = self.about["target"]
-        return np.asarray(centre + spread * np.mean(members, axis=0), np.float64)
-
-    def _layers(self, member: int) -> list[tuple[NDArray[Any], NDArray[Any]]]:
-        count = sum(name.startswith(f"weight_{member}_") for name in self.arrays)
-        return [
-            (self.arrays[f"weight_{member}_{n}"], self.arrays[f"bias_{member}_{n}"]) for n in range(count)
-        ]
+        return predicted(self.form, self.arrays, self.about, images, texts)
 
     def seen(self, images: NDArray[Any]) -> NDArray[np.bool_]:
         """Whether a picture (or a copy of it in another size) is among those it learned from."""

@@ -49,6 +49,8 @@ class Study:
         found = self.evaluation.to_json()
         for row in found["rows"]:
             row["signature"] = self.signatures[row["metric"]]
+            own = f"{row['metric']}: "
+            row["notes"] = [n.removeprefix(own) for n in self.evaluation.notes if n.startswith(own)]
         found["bootstrap"]["unit"] = self.protocol.unit
         reasons: dict[str, dict[str, int]] = {}
         for failure in self.failures:

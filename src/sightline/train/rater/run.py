@@ -10,8 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.encoders.rater import bilinear as bilinear_form
-from sightline.encoders.rater import joined, network, signs
+from sightline.encoders.rater import predicted, signs
 from sightline.errors import UsageError, extra
 from sightline.items import Item
 from sightline.meta.evaluate import Evaluation, evaluate
@@ -37,16 +36,7 @@ class Fitted:
     chosen: str
 
     def predict(self, pairs: RatedSet) -> Floats:
-        i, t = (rows.astype(np.float64) for rows in pairs.vectors)
-        if self.form == "bilinear":
-            return np.asarray(bilinear_form(i, t, self.arrays), np.float64)
-        x, found = joined(i, t, self.settings["inputs"]), []
-        for member in range(self.settings["members"]):
-            count = sum(name.startswith(f"weight_{member}_") for name in self.arrays)
-            names = [(f"weight_{member}_{n}", f"bias_{member}_{n}") for n in range(count)]
-            found.append(network(x, [(self.arrays[weight], self.arrays[bias]) for weight, bias in names]))
-        centre, spread = self.settings["target"]
-        return np.asarray(centre + spread * np.mean(found, axis=0), np.float64)
+        return predicted(self.form, self.arrays, self.settings, *pairs.vectors)
 
 
 def fit_form(form: Form, train: RatedSet, validation: RatedSet, seed: int = 0) -> Fitted:
