@@ -1,13 +1,8 @@
 """Scores of a study's items, through the same pipeline as every other score."""
 
-<<<<<<< HEAD
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
-=======
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
->>>>>>> 8da2e4b (A learned caption rater: vicr, sightline train rater, seeds of the rating game)
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from sightline.items import Evidence, Failure, Item
@@ -62,11 +57,8 @@ def score_items(
         scores[found.metric][found.id] = found.score
         evidence[found.metric][found.id] = found.evidence
     signatures = {spec: row["signature"] for spec, row in summary["metrics"].items()}
-<<<<<<< HEAD
     corpus = {spec: row.get("corpus") for spec, row in summary["metrics"].items()}
     return Scored(scores, evidence, signatures, result.failures, corpus)
-=======
-    return Scored(scores, evidence, signatures, result.failures)
 
 
 def shared_notes(evidence: Mapping[str, Mapping[str, Evidence]], share: float = 0.05) -> tuple[str, ...]:
@@ -83,4 +75,3 @@ def shared_notes(evidence: Mapping[str, Mapping[str, Evidence]], share: float = 
             if count >= share * len(by_item)
         ]
     return tuple(found)
->>>>>>> 8da2e4b (A learned caption rater: vicr, sightline train rater, seeds of the rating game)
