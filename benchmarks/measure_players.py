@@ -1,25 +1,36 @@
 """100 simulated players whose quality is known: how often does the consensus reach the true level?
 
-    python benchmarks/measure_players.py [--repeats 20]
+    python benchmarks/measure_players.py [--repeats 40] [--seed 20000] [--errors normal]
 
-With and without training, gold items and gating, at the same number of ratings per item; each with the
-rounded mean and with the quality-weighted consensus. Careless players rate at random or always the same; the
-others err around the truth.
+With and without training, gold items and gating, at the same number of ratings per item; each with the rounded
+mean, the quality-weighted mean and the likely level (people/habits.py). Careless players rate at random or
+always the same; the others err around the truth: by rounded normal errors, or (`--errors slips`) right but for
+slips to a neighbouring or to any level, which is not how the model of habits thinks. Differences are paired by
+repeat, with 95 % t-intervals. "As much work": no gating, but as many ratings in all as training, checks and items
+cost together.
 """
 
 import argparse
 import random
 import statistics
 from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scipy import stats
 
 from sightline.people.assignment import role_of_next
 from sightline.people.consensus import Tally, expert
+from sightline.people.habits import likely_levels
 from sightline.people.quality import quality_consensus, weights
 from sightline.people.scales import scales
 from sightline.people.training import Checks, Training, competency
 
 SCALE = scales()["vicr"]
 PLAYERS, ITEMS, PER_ITEM, TRIES = 100, 600, 5, 3
+NEAR = {0.5: 0.25, 0.9: 0.45, 1.6: 0.5}
+FAR = {0.5: 0.02, 0.9: 0.08, 1.6: 0.25}
+"""With slips instead of normal errors: how often a player of that spread is off by one level, or anywhere."""
 KINDS = (
     ("careful", 0.35, 0.5),
     ("middling", 0.3, 0.9),
@@ -31,8 +42,8 @@ KINDS = (
 
 
 class Player:
-    def __init__(self, number: int, lots: random.Random) -> None:
-        self.name, self.lots = f"p{number}", lots
+    def __init__(self, number: int, lots: random.Random, slips: bool) -> None:
+        self.name, self.lots, self.slips = f"p{number}", lots, slips
         lot, reached = lots.random(), 0.0
         for self.kind, share, self.spread in KINDS:
             reached += share
@@ -46,12 +57,20 @@ class Player:
             return self.lots.randint(1, 5)
         if self.spread == 0:
             return self.favourite
+        if self.slips:
+            lot = self.lots.random()
+            if lot < FAR[self.spread]:
+                return self.lots.randint(1, 5)
+            near = lot < FAR[self.spread] + NEAR[self.spread]
+            return min(max(truth + near * self.lots.choice((-1, 1)), 1), 5)
         return min(max(round(truth + self.bias + self.lots.gauss(0, self.spread)), 1), 5)
 
 
-def passes(player: Player, training: Training, lots: random.Random) -> bool:
-    """Tutorial and probation, as in the game; a player gives up after a few failures."""
+def passes(player: Player, training: Training, lots: random.Random) -> tuple[bool, int]:
+    """Tutorial and probation, as in the game, and the ratings spent; a player gives up after a few failures."""
+    spent = 0
     for _ in range(TRIES):
+        spent += training.tutorial + training.probation
         right = points = 0
         for _ in range(training.probation):
             truth = lots.randint(1, 5)
@@ -59,22 +78,35 @@ def passes(player: Player, training: Training, lots: random.Random) -> bool:
             right += given == truth
             points += expert(SCALE, truth).points(given) or 0
         if training.unlocks(right, training.probation, points):
-            return True
-    return False
+            return True, spent
+    return False, spent
+
+
+@dataclass
+class Collected:
+    truth: dict[str, int]
+    ratings: list[tuple[str, str, int]]
+    gold: dict[str, list[tuple[int, int]]]
+    careless: int
+    """Players let in who rate at random or always the same."""
+    work: int
+    """Ratings in all, training and checks among them."""
 
 
 def collect(
-    gated: bool, training: Training, seed: int
-) -> tuple[dict[str, int], list[tuple[str, str, int]], dict, dict]:
+    training: Training | None, seed: int, *, slips: bool = False, per_item: int = PER_ITEM
+) -> Collected:
+    """A study played to its end; without training there are no checks either."""
     lots = random.Random(seed)
-    players = [Player(number, lots) for number in range(PLAYERS)]
+    players = [Player(number, lots, slips) for number in range(PLAYERS)]
     truth = {f"i{number}": lots.randint(1, 5) for number in range(ITEMS)}
-    checks = Checks()
-    playing = [player for player in players if not gated or passes(player, training, lots)]
-    admitted = defaultdict(int)
-    for player in playing:
-        admitted[player.kind] += 1
-    need = dict.fromkeys(truth, PER_ITEM)
+    checks, work, playing = Checks(), 0, []
+    for player in players:
+        allowed, spent = passes(player, training, lots) if training else (True, 0)
+        work += spent
+        playing += [player] * allowed
+    careless = sum(player.kind in ("random", "lazy") for player in playing)
+    need = dict.fromkeys(truth, per_item)
     seen: dict[str, set[str]] = defaultdict(set)
     recent: dict[str, list[int]] = defaultdict(list)
     gold: dict[str, list[tuple[int, int]]] = defaultdict(list)
@@ -84,14 +116,16 @@ def collect(
     while open_items and playing:
         for player in list(playing):
             place[player.name] += 1
-            if gated and role_of_next(checks, player.name, place[player.name]) != "main":
+            if training and role_of_next(checks, f"{seed}{player.name}", place[player.name]) != "main":
                 level = lots.randint(1, 5)
                 given = player.rate(level)
                 gold[player.name].append((given, level))
                 recent[player.name].append(competency(given, level))
                 if checks.falls(recent[player.name]):
                     recent[player.name].clear()
-                    if not passes(player, training, lots):
+                    allowed, spent = passes(player, training, lots)
+                    work += spent
+                    if not allowed:
                         playing.remove(player)
                 continue
             item = next((item for item in open_items if item not in seen[player.name]), None)
@@ -104,39 +138,79 @@ def collect(
                 open_items.remove(item)
         if all(item in seen[player.name] for player in playing for item in open_items):
             break
-    return truth, ratings, gold, admitted
+    work += len(ratings) + sum(map(len, gold.values()))
+    return Collected(truth, ratings, gold, careless, work)
 
 
-def share_right(truth: dict[str, int], found: dict[str, int]) -> float:
-    return statistics.fmean(found.get(item) == level for item, level in truth.items())
+WAYS = ("rounded mean", "weighted mean", "likely level")
+
+
+def hits(got: Collected) -> tuple[float, float, float]:
+    """Share of items whose true level is found, in each way."""
+    by_item = defaultdict(list)
+    for item, _, value in got.ratings:
+        by_item[item].append(value)
+    rounded = {item: Tally.of(SCALE, values).consensus for item, values in by_item.items()}
+    weighted = quality_consensus(SCALE, got.ratings, weights(got.ratings, got.gold))
+    likely = {item: found.level for item, found in likely_levels(SCALE, got.ratings, got.gold).items()}
+    mean = statistics.fmean
+    return tuple(
+        mean(found.get(i) == level for i, level in got.truth.items()) for found in (rounded, weighted, likely)
+    )
+
+
+def interval(values: Sequence[float]) -> str:
+    """Mean with its 95 % t-interval."""
+    half = stats.t.ppf(0.975, len(values) - 1) * statistics.stdev(values) / len(values) ** 0.5
+    mean = statistics.fmean(values)
+    return f"{mean:.3f} [{mean - half:.3f}, {mean + half:.3f}]"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--repeats", type=int, default=20)
-    repeats = parser.parse_args().repeats
-    both, accuracy = Training(opens="either"), Training()
-    settings = (
-        ("no training, no checks", False, both),
-        ("trained, .5 or 25 points", True, both),
-        ("trained, .5 alone", True, accuracy),
+    parser.add_argument("--repeats", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=20_000)
+    parser.add_argument("--errors", choices=("normal", "slips"), default="normal")
+    asked = parser.parse_args()
+    seeds, slips = range(asked.seed, asked.seed + asked.repeats), asked.errors == "slips"
+    settings = {
+        "no training, no checks": None,
+        "trained, .5 or 25 points": Training(opens="either"),
+        "trained, .5 alone": Training(),
+    }
+    runs = {name: [collect(way, seed, slips=slips) for seed in seeds] for name, way in settings.items()}
+    effort = statistics.fmean(got.work for got in runs["trained, .5 alone"])
+    more = min(round(effort / ITEMS), PLAYERS)
+    runs[f"as much work ({more} an item)"] = [collect(None, s, slips=slips, per_item=more) for s in seeds]
+    found = {name: [hits(got) for got in each] for name, each in runs.items()}
+    print(
+        f"{PLAYERS} players, {asked.errors} errors, {ITEMS} items, {asked.repeats} repeats from seed {asked.seed}"
     )
-    print(f"{PLAYERS} players, {ITEMS} items of {PER_ITEM} ratings, {repeats} repeats: share of true levels")
-    print(f"{'':28}{'rounded mean':>17}{'weighted':>17}{'wins':>9}{'careless in':>13}")
-    for name, gated, training in settings:
-        plain, weighted, careless = [], [], []
-        for seed in range(repeats):
-            truth, ratings, gold, admitted = collect(gated, training, seed)
-            by_item = defaultdict(list)
-            for item, _, value in ratings:
-                by_item[item].append(value)
-            rounded = {item: Tally.of(SCALE, values).consensus or 0 for item, values in by_item.items()}
-            plain.append(share_right(truth, rounded))
-            weighted.append(share_right(truth, quality_consensus(SCALE, ratings, weights(ratings, gold))))
-            careless.append(admitted["random"] + admitted["lazy"])
-        wins = sum(w > p for w, p in zip(weighted, plain, strict=True))
-        columns = [f"{statistics.fmean(row):10.3f} ±{statistics.stdev(row):.3f}" for row in (plain, weighted)]
-        print(f"{name:28}{''.join(columns)}{wins:>6}/{repeats}{statistics.fmean(careless):>10.1f}")
+    print("share of true levels, [95 % interval of the mean]")
+    print(f"{'':28}{''.join(f'{way:>25}' for way in WAYS)}{'careless in':>13}{'ratings':>9}{'in all':>8}")
+    for name, each in runs.items():
+        columns = "".join(f"{interval([row[way] for row in found[name]]):>25}" for way in range(3))
+        means = [
+            statistics.fmean(v)
+            for v in zip(*((g.careless, len(g.ratings), g.work) for g in each), strict=True)
+        ]
+        print(f"{name:28}{columns}{means[0]:>13.1f}{means[1]:>9.0f}{means[2]:>8.0f}")
+    print("paired differences")
+    compare(found, ("trained, .5 alone", 0), ("no training, no checks", 0))
+    for name in found:
+        compare(found, (name, 1), (name, 0))
+        compare(found, (name, 2), (name, 1))
+
+
+def compare(found: dict[str, list], better: tuple[str, int], worse: tuple[str, int]) -> None:
+    pairs = zip(
+        (row[better[1]] for row in found[better[0]]), (row[worse[1]] for row in found[worse[0]]), strict=True
+    )
+    gains = [one - other for one, other in pairs]
+    what = f"{better[0]}: {WAYS[better[1]]} - {WAYS[worse[1]]}"
+    if better[0] != worse[0]:
+        what = f"{WAYS[better[1]]}: {better[0]} - {worse[0]}"
+    print(f"  {what:66} {interval(gains)}  wins {sum(gain > 0 for gain in gains)}/{len(gains)}")
 
 
 if __name__ == "__main__":

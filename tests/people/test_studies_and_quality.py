@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sightline.errors import UsageError
 from sightline.items import Item
 from sightline.people.assemble import Assembly, assemble
+from sightline.people.habits import habits, likely_levels
 from sightline.people.quality import quality, quality_consensus, weights
 from sightline.people.scales import scales
 from sightline.people.study import parse_study, read_study
@@ -128,3 +129,64 @@ def test_weights_hear_the_careful_over_the_careless():
     plain = quality_consensus(VICR, ratings, {})
     hits = [sum(found[item] == level for item, level in truth.items()) for found in (weighted, plain)]
     assert hits[0] > hits[1]
+
+
+def played(lots, per_item=4):
+    """Two careful raters, two who lean up, three who guess, one who always says 4; each item by a few of them."""
+    truth = {f"i{n}": lots.randint(1, 5) for n in range(300)}
+    people = {
+        **{f"good {n}": lambda level: level + lots.choice([-1, 0, 0, 0, 0, 0, 1]) for n in range(2)},
+        **{f"high {n}": lambda level: level + lots.choice([0, 1, 1, 1]) for n in range(2)},
+        **{f"guess {n}": lambda level: lots.randint(1, 5) for n in range(3)},
+        "lazy": lambda level: 4,
+    }
+    ratings = [
+        (item, name, min(max(people[name](level), 1), 5))
+        for item, level in truth.items()
+        for name in lots.sample(sorted(people), per_item)
+    ]
+    return truth, ratings
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_likely_levels_beat_both_means_without_seeing_the_truth(seed):
+    truth, ratings = played(random.Random(seed))
+    likely = likely_levels(VICR, ratings)
+    weighted = quality_consensus(VICR, ratings, weights(ratings))
+    plain = quality_consensus(VICR, ratings, {})
+    right = [sum(found[item] == level for item, level in truth.items()) / 300 for found in (weighted, plain)]
+    share = sum(likely[item].level == level for item, level in truth.items()) / 300
+    assert share > max(right) + 0.05
+    sure = [item for item in truth if likely[item].share > 0.95]
+    assert len(sure) > 60
+    assert sum(likely[item].level == truth[item] for item in sure) / len(sure) > 0.9  # it knows when it knows
+
+
+def test_known_answers_tell_whom_to_believe():
+    """Two raters who never agree: only the known answers can tell which of them is right."""
+    lots = random.Random(1)
+    truth = {f"i{n}": lots.randint(1, 5) for n in range(60)}
+    ratings = [(item, "right", level) for item, level in truth.items()]
+    ratings += [(item, "wrong", lots.randint(1, 5)) for item in truth]
+    gold = {
+        "right": [(n % 5 + 1, n % 5 + 1) for n in range(20)],
+        "wrong": [(lots.randint(1, 5), 3) for _ in range(20)],
+    }
+    found = likely_levels(VICR, ratings, gold)
+    assert all(found[item].level == level for item, level in truth.items())
+
+
+def test_everyone_agreeing_is_believed_and_nobody_is_no_item():
+    found = likely_levels(VICR, [(f"i{n}", f"r{r}", 1 + n % 5) for n in range(50) for r in range(3)])
+    assert [found[f"i{n}"].level for n in range(50)] == [1 + n % 5 for n in range(50)]
+    assert likely_levels(VICR, []) == {}
+    with pytest.raises(UsageError, match="not on the scale"):
+        likely_levels(VICR, [("i", "r", 6)])
+
+
+@pytest.mark.parametrize("count", [2, 4, 5, 9])
+def test_habits_are_probabilities(count):
+    tables = habits(count)
+    assert tables.shape[1:] == (count, count)
+    assert tables.sum(axis=2) == pytest.approx(1)
+    assert tables.min() > 0

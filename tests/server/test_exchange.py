@@ -77,6 +77,26 @@ def test_exported_items_are_items_of_the_contract(sqlite, played, tmp_path, form
     assert all(len(item.ratings["overall"]) == 3 and item.system == "sys" for item in found)
 
 
+def test_known_answers_of_the_checks_count_in_the_export(sqlite):
+    """One rater is right in the probation, one is not; where they differ, the first is believed."""
+    settings = "ratings_per_item = 2\nchecks = {gold = 0.0, attention = 0.0}\n"
+    settings += "training = {tutorial = 0, probation = 20, accuracy = 0.0}\n"
+    stored = make_study(sqlite, settings, main=30, training=20)
+    with sqlite.read() as connection:
+        level = {
+            row.id: 1 + int(row.key.split("-")[1]) % 5
+            for row in connection.execute(select(t.Item.id, t.Item.key))
+        }
+    for name, wrong in (("Right", 0), ("Wrong", 2)):
+        rater = join(sqlite, stored, name)
+        while task := turn(sqlite, stored, rater):
+            rate(sqlite, stored, rater, task.item, 1 + (level[task.item] - 1 + wrong) % 5)
+    found = [row for row in rows(out(sqlite, stored, "items", "jsonl")) if row.get("role") != "training"]
+    assert len(found) == 30
+    assert all(row["likely_level"] == 1 + int(row["id"].split("-")[1]) % 5 for row in found)
+    assert all(0 < row["likely_share"] <= 1 for row in found)
+
+
 def test_people_leave_as_codes(sqlite, played):
     for what in ("items", "ratings", "vicr"):
         assert b"Person" not in out(sqlite, played, what, "csv" if what == "vicr" else "jsonl")

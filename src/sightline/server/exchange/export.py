@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections import defaultdict
 from typing import Any, Literal
 
 import msgspec
@@ -12,6 +13,7 @@ from sqlalchemy import Connection, RowMapping
 
 from sightline.errors import UsageError
 from sightline.people.consensus import Tally
+from sightline.people.habits import likely_levels
 from sightline.people.quality import quality_consensus, weights
 from sightline.server.exchange import rows as r
 from sightline.server.storage.studies import StoredStudy
@@ -19,6 +21,8 @@ from sightline.server.storage.studies import StoredStudy
 What = Literal["items", "ratings", "vicr", "hl"]
 Form = Literal["jsonl", "csv", "parquet"]
 VICR_COLUMNS = 7
+CHECKED = ("probation", "gold", "attention")
+"""Where the known answer is not told beforehand, so that it tells how good a rater is."""
 
 
 def export(connection: Connection, stored: StoredStudy, what: What, form: Form, names: bool = False) -> bytes:
@@ -43,9 +47,10 @@ def item_dicts(connection: Connection, stored: StoredStudy) -> list[dict[str, An
     """Items in the contract's form, ratings by criterion, with the consensus beside them."""
     rows = r.rating_rows(connection, stored)
     ratings = r.by_item(rows)
-    weighted = _weighted(stored, rows)
+    items = r.item_rows(connection, stored.id)
+    agreed = _agreed(stored, rows, {item["key"]: item["expert"] for item in items})
     found = []
-    for item in r.item_rows(connection, stored.id):
+    for item in items:
         for given in _contract(stored, item):
             values = ratings.get(given["id"], {})
             if stored.study.kind == "description":
@@ -55,7 +60,7 @@ def item_dicts(connection: Connection, stored: StoredStudy) -> list[dict[str, An
             if item["people"] and any(map(int, item["counts"].split(","))):
                 tally = Tally(stored.study.levels, tuple(map(int, item["counts"].split(","))))
                 given |= {"consensus": tally.consensus, "confidence_c": tally.confidence}
-                given["weighted_consensus"] = weighted.get(given["id"])
+                given |= agreed.get(given["id"], {})
             found.append(given)
     return found
 
@@ -82,12 +87,28 @@ def _contract(stored: StoredStudy, item: RowMapping) -> list[dict[str, Any]]:
     return [{"id": item["key"], **base, **text, **system, **tail}]
 
 
-def _weighted(stored: StoredStudy, rows: list[r.Row]) -> dict[str, int]:
-    """The quality-weighted consensus of studies with one level per item."""
+def _agreed(
+    stored: StoredStudy, rows: list[r.Row], experts: dict[str, int | None]
+) -> dict[str, dict[str, Any]]:
+    """What raters agree on when the better ones count more; for studies with one level per item."""
     if stored.study.kind not in r.CRITERION:
         return {}
     single = [(row.item, row.rater, row.value) for row in rows if row.phase == "playing"]
-    return quality_consensus(stored.study.levels, single, weights(single))
+    gold: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for row in rows:
+        level = experts.get(row.item)
+        if row.phase in CHECKED and level is not None:
+            gold[row.rater].append((row.value, level))
+    scale = stored.study.levels
+    weighted = quality_consensus(scale, single, weights(single, gold))
+    return {
+        item: {
+            "weighted_consensus": weighted.get(item),
+            "likely_level": likely.level,
+            "likely_share": round(likely.share, 4),
+        }
+        for item, likely in likely_levels(scale, single, gold).items()
+    }
 
 
 def _vicr(connection: Connection, stored: StoredStudy) -> bytes:

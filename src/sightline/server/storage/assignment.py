@@ -21,7 +21,6 @@ from sightline.people.assignment import Role, draw, role_of_next
 from sightline.server.storage import schema as t
 from sightline.server.storage.statements import Statement
 from sightline.server.storage.studies import StoredStudy
-from sightline.server.storage.writer import Conflict
 
 RATER, ITEM, LEASE = (t.Base.metadata.tables[name] for name in ("rater", "item", "lease"))
 Player = Row[Any] | SimpleNamespace
@@ -58,8 +57,8 @@ _SKIPPED = (
 # Written out, not as values to come: only so can a planned-ahead statement use the index of free places.
 _OPEN = ITEM.c.state == literal_column("'open'")
 _FREE = ITEM.c.free > literal_column("0")
-_NEXT = Statement(
-    select(*ITEM_COLUMNS)
+_next = (
+    select(t.Item.id)
     .where(
         t.Item.study_id == bindparam("study"),
         t.Item.role == literal_column("'main'"),
@@ -72,8 +71,12 @@ _NEXT = Statement(
     .order_by(t.Item.position)
     .limit(literal_column("1"))
 )
+_NEXT = Statement(_next)
 _TAKE = Statement(
-    update(ITEM).where(ITEM.c.id == bindparam("item"), _FREE, _OPEN).values(free=ITEM.c.free - 1)
+    update(ITEM)
+    .where(ITEM.c.id == _next.scalar_subquery(), _FREE, _OPEN)
+    .values(free=ITEM.c.free - 1)
+    .returning(*(ITEM.c[name] for name in ("id", "role", "position", "content")))
 )
 _LEASE = insert(LEASE)
 _ITEM = Statement(select(*ITEM_COLUMNS).where(t.Item.id == bindparam("item")))
@@ -121,20 +124,17 @@ def hand_out(connection: Connection, stored: StoredStudy, rater: Player, now: fl
 
 def hand_on(
     connection: Connection, stored: StoredStudy, rater: SimpleNamespace, held: int, now: float
-) -> Task | None:
-    """The next item for a rater who has just answered one; the caller stores where the rater now stands."""
+) -> tuple[Task | None, tuple[Statement, dict[str, Any]]]:
+    """The next item for a rater who has just answered one, and what moves their lease on to it."""
     found = _choose(connection, stored, rater, now)
     key = {"rater": rater.id, "held": held}
     if found is None:
-        done = _END.changed(connection, key)
-    else:
-        until = now + stored.study.lease_minutes * 60
-        done = _PASS_ON.changed(connection, {**key, "item": found.id, "now": now, "new_until": until})
-        if found.role == "main":
-            rater.cursor = found.position
-    if not done:
-        raise Conflict
-    return Task(found.id, found.role, found.content) if found else None
+        return None, (_END, key)
+    if found.role == "main":
+        rater.cursor = found.position
+    until = now + stored.study.lease_minutes * 60
+    step = _PASS_ON, {**key, "item": found.id, "now": now, "new_until": until}
+    return Task(found.id, found.role, found.content), step
 
 
 def _choose(connection: Connection, stored: StoredStudy, rater: Player, now: float) -> Any | None:
@@ -175,10 +175,10 @@ def _main(connection: Connection, stored: StoredStudy, rater: Player, now: float
 
 
 def _take(connection: Connection, key: dict[str, Any]) -> Any | None:
-    while found := _NEXT.one(connection, key):
-        if _TAKE.changed(connection, {"item": found.id}):
-            return found
-    return None  # every place that was free has been taken meanwhile
+    while (found := _TAKE.one(connection, key)) is None:
+        if _NEXT.one(connection, key) is None:
+            return None  # nothing is free; otherwise somebody was quicker, and there is more
+    return found
 
 
 def release(connection: Connection, rater_id: int) -> None:

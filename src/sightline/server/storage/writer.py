@@ -92,7 +92,10 @@ class Writer:
     def _attempt(
         self, batch: list[_Waiting]
     ) -> tuple[list[tuple[_Waiting, Any, Exception | None]], list[_Waiting]]:
-        """One transaction. Several jobs stand behind a savepoint each: one that fails leaves no trace."""
+        """One transaction. Several jobs stand behind a savepoint each: one that fails leaves no trace.
+
+        Savepoints are not released: the commit does that, and each release would be a trip to the database.
+        """
         connection = self._connection or self._database.engine.connect()
         self._connection = connection
         self._database.begin(connection)
@@ -113,8 +116,6 @@ class Writer:
                 self._undo(connection, alone)
                 done.append((waiting, None, fault))
             else:
-                if not alone:
-                    connection.exec_driver_sql("RELEASE SAVEPOINT job")
                 done.append((waiting, result, None))
         connection.commit()
         return done, again
