@@ -76,7 +76,12 @@ def likely_levels(
 
 
 def _fit(
-    item: NDArray[np.int_], rater: NDArray[np.int_], value: NDArray[np.int_], known: Array, trust: Array, items: int
+    item: NDArray[np.int_],
+    rater: NDArray[np.int_],
+    value: NDArray[np.int_],
+    known: Array,
+    trust: Array,
+    items: int,
 ) -> Array:
     """P(level | all ratings) of each item."""
     count = known.shape[1]

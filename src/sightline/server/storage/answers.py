@@ -17,7 +17,7 @@ from sightline.people.training import attention_score, competency
 from sightline.server.storage import assignment, qualification, raters
 from sightline.server.storage import schema as t
 from sightline.server.storage.assignment import Task
-from sightline.server.storage.statements import Statement, together
+from sightline.server.storage.statements import Statement
 from sightline.server.storage.studies import StoredStudy
 from sightline.server.storage.writer import Conflict
 
@@ -161,16 +161,16 @@ def submit(
         "at": now,
         "token": submission.token,
     }
-    counting = [_counting(stored, item, tally, given)] if item.role == "main" and not training else []
-    kept, *counted = together(connection, (_INSERT, row), *counting)
-    assert kept.row is not None
+    kept = _INSERT.one(connection, row)
+    assert kept is not None
+    if item.role == "main" and not training:
+        _count(connection, stored, item, tally, given)
     changes, event = _progress(connection, stored, rater, item, given, heard)
     moved = SimpleNamespace(**{**rater._asdict(), **changes, "seen": now})
-    task, lease = assignment.hand_on(connection, stored, moved, item.id, now)
-    where = {"rater": rater_id, **{f"new_{name}": getattr(moved, name) for name in MOVING}}
-    if not all(done.count for done in (*counted, *together(connection, lease, (_MOVE, where)))):
-        raise Conflict
-    return Outcome(int(kept.row[0]), heard, event, standing(moved), task)
+    task = assignment.hand_on(connection, stored, moved, item.id, now)
+    where = {f"new_{name}": getattr(moved, name) for name in MOVING}
+    _MOVE.changed(connection, {"rater": rater_id, **where})
+    return Outcome(int(kept.id), heard, event, standing(moved), task)
 
 
 def standing(rater: Any) -> Standing:
@@ -192,17 +192,17 @@ def _hear(stored: StoredStudy, item: Held, tally: Tally, given: Given) -> Feedba
     return replace(heard, why=f"{heard.why} {why}") if why else heard
 
 
-def _counting(
-    stored: StoredStudy, item: Held, tally: Tally, given: Given
-) -> tuple[Statement, dict[str, Any]]:
-    """Enters a rating into its item's tally; where people disagree, the item may want one more."""
+def _count(connection: Connection, stored: StoredStudy, item: Held, tally: Tally, given: Given) -> None:
+    """Enter a rating into its item's tally; where people disagree, the item may want one more."""
     counts, wants = item.counts, item.wanted
     if given.value is not None:
         after = tally.add(given.value)
         counts = ",".join(map(str, after.counts))
         wants = max(wanted(stored.study.ratings_per_item, stored.study.hard, after), item.wanted)
     more = wants - item.wanted
-    return _COUNT, {"item": item.id, "old": item.counts, "new": counts, "wants": wants, "more": more}
+    key = {"item": item.id, "old": item.counts, "new": counts, "wants": wants, "more": more}
+    if not _COUNT.changed(connection, key):
+        raise Conflict
 
 
 def _progress(

@@ -21,6 +21,7 @@ from sightline.people.assignment import Role, draw, role_of_next
 from sightline.server.storage import schema as t
 from sightline.server.storage.statements import Statement
 from sightline.server.storage.studies import StoredStudy
+from sightline.server.storage.writer import Conflict
 
 RATER, ITEM, LEASE = (t.Base.metadata.tables[name] for name in ("rater", "item", "lease"))
 Player = Row[Any] | SimpleNamespace
@@ -124,17 +125,20 @@ def hand_out(connection: Connection, stored: StoredStudy, rater: Player, now: fl
 
 def hand_on(
     connection: Connection, stored: StoredStudy, rater: SimpleNamespace, held: int, now: float
-) -> tuple[Task | None, tuple[Statement, dict[str, Any]]]:
-    """The next item for a rater who has just answered one, and what moves their lease on to it."""
+) -> Task | None:
+    """The next item for a rater who has just answered one; the caller stores where the rater now stands."""
     found = _choose(connection, stored, rater, now)
     key = {"rater": rater.id, "held": held}
     if found is None:
-        return None, (_END, key)
-    if found.role == "main":
-        rater.cursor = found.position
-    until = now + stored.study.lease_minutes * 60
-    step = _PASS_ON, {**key, "item": found.id, "now": now, "new_until": until}
-    return Task(found.id, found.role, found.content), step
+        done = _END.changed(connection, key)
+    else:
+        until = now + stored.study.lease_minutes * 60
+        done = _PASS_ON.changed(connection, {**key, "item": found.id, "now": now, "new_until": until})
+        if found.role == "main":
+            rater.cursor = found.position
+    if not done:
+        raise Conflict
+    return Task(found.id, found.role, found.content) if found else None
 
 
 def _choose(connection: Connection, stored: StoredStudy, rater: Player, now: float) -> Any | None:

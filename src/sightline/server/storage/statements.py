@@ -5,8 +5,7 @@ are new each time.
 """
 
 from collections import namedtuple
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,19 +61,20 @@ class Statement:
         """How many rows a change touched."""
         return int(self._run(connection, self._for(connection), values).rowcount)
 
-    def start(self, connection: Connection, values: Mapping[str, Any]) -> Any:
-        """The driver's cursor, on its way."""
-        return self._run(connection, self._for(connection), values)
-
     def _run(self, connection: Connection, compiled: _Compiled, values: Mapping[str, Any]) -> Any:
         given = {**compiled.fixed, **values}
         for name, way in compiled.inward.items():
             given[name] = way(given[name])
         cursor = connection.connection.cursor()
-        with _told(connection):
+        driver = connection.dialect.loaded_dbapi
+        try:
             cursor.execute(
                 compiled.text, given if compiled.order is None else [given[name] for name in compiled.order]
             )
+        except driver.IntegrityError as fault:
+            raise IntegrityError(compiled.text, None, fault) from fault
+        except driver.Error as fault:
+            raise OperationalError(compiled.text, None, fault) from fault
         return cursor
 
     def _for(self, connection: Connection) -> _Compiled:
@@ -106,38 +106,3 @@ class Statement:
             column.type.dialect_impl(dialect).result_processor(dialect, kind[1])
             for column, kind in zip(self._columns(), told, strict=True)
         )
-
-
-@contextmanager
-def _told(connection: Connection) -> Iterator[None]:
-    """The driver's faults in SQLAlchemy's words."""
-    driver = connection.dialect.loaded_dbapi
-    try:
-        yield
-    except driver.IntegrityError as fault:
-        raise IntegrityError(None, None, fault) from fault
-    except driver.Error as fault:
-        raise OperationalError(None, None, fault) from fault
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What a change came to."""
-
-    count: int
-    row: tuple[Any, ...] | None
-
-
-def together(connection: Connection, *steps: tuple[Statement, Mapping[str, Any]]) -> list[Done]:
-    """Changes that need nothing of one another: one trip to the database, where it takes them so."""
-    driver: Any = connection.connection.driver_connection
-    if not hasattr(driver, "pipeline"):
-        return [_done(statement.start(connection, values)) for statement, values in steps]
-    with _told(connection), driver.pipeline():
-        cursors = [statement.start(connection, values) for statement, values in steps]
-    return [_done(cursor) for cursor in cursors]
-
-
-def _done(cursor: Any) -> Done:
-    found = cursor.fetchall() if cursor.description else []
-    return Done(int(cursor.rowcount), found[0] if found else None)
