@@ -1,6 +1,7 @@
 """The same storage tests on SQLite and on PostgreSQL."""
 
 import random
+import re
 import threading
 import uuid
 from collections import Counter
@@ -9,18 +10,25 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from fastapi.testclient import TestClient
 from server_studies import GAME, make_study
 from sqlalchemy import func, select, text, update
 
 from sightline.errors import UsageError
 from sightline.people.consensus import Tally
 from sightline.people.study import parse_study
-from sightline.server.storage import answers, assignment, disputes, raters, studies
+from sightline.server.app import create_app
+from sightline.server.context import Server
+from sightline.server.storage import answers, assignment, disputes, items, raters, studies
 from sightline.server.storage import schema as t
 from sightline.server.storage.answers import NotYours, Submission
 from sightline.server.storage.database import Database
 from sightline.server.storage.writer import Writer
 
+HANG_UP = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+    "WHERE pid <> pg_backend_pid() AND datname IS NOT NULL"
+)
 NO_CHECKS = "checks = {gold = 0.0, attention = 0.0}\n"
 FREE = NO_CHECKS + "training = {tutorial = 0, probation = 0}\n"
 
@@ -142,6 +150,31 @@ def test_feedback_follows_the_rules_and_the_tally_is_kept(database):
         assert outcome.feedback.counts == tally.standing
         so_far.append(value)
     assert column(database, t.Item.counts) == ["1,2,1,0,1"]
+
+
+def test_seeds_can_be_given_anew_until_somebody_has_rated(database):
+    stored = make_study(database, FREE + "ratings_per_item = 9\n", main=2, gold=1)
+    with database.write() as connection:
+        assert items.reseed(connection, stored, {"main-0": 5, "main-1": 2}) == 2
+        assert items.reseed(connection, stored, {"main-0": 4}) == 1
+    for wrong, why in (
+        ({"main-0": 6}, "not on the scale"),
+        ({"gold-0": 3}, "no item"),
+        ({"x": 3}, "no item"),
+    ):
+        with pytest.raises(UsageError, match=why), database.write() as connection:
+            items.reseed(connection, stored, wrong)
+    heard = {}
+    for n in range(3):  # the first two people replace one seed each
+        rater = join(database, stored, f"P{n}")
+        while task := turn(database, stored, rater):
+            outcome = rate(database, stored, rater, task.item, 1)
+            heard.setdefault(task.item, []).append(outcome.feedback.counts)
+    first = column(database, t.Item.id, t.Item.key == "main-0")[0]
+    assert heard[first] == [(0, 0, 0, 2, 0), (1, 0, 0, 1, 0), (2, 0, 0, 0, 0)]
+    with pytest.raises(UsageError, match="has ratings already"), database.write() as connection:
+        items.reseed(connection, stored, {"main-0": 3})
+    assert sorted(column(database, t.Item.seed, t.Item.role == "main")) == [2, 4]
 
 
 def test_hard_items_get_more_ratings(database):
@@ -300,14 +333,38 @@ def test_a_failing_job_leaves_no_trace_and_harms_no_other(database):
     assert column(database, t.Rater.name) == ["Ada"]
 
 
+def test_a_running_server_survives_its_database_hanging_up(cluster):
+    """Every connection is cut again and again between a rater's requests: none of them fails."""
+    database = Database(cluster.fresh())
+    database.migrate()
+    make_study(database, FREE, main=9)
+    server = Server(database)
+    browser = TestClient(create_app(server))
+    page = browser.get("/studies/captions/join")
+    token = re.search(r'name="csrf" value="([0-9a-f]+)"', page.text)[1]
+    browser.post("/studies/captions/join", data={"csrf": token, "name": "Ada"})
+    task = browser.get("/api/studies/captions/turn").json()["next"]
+    for place in range(5):
+        cluster.run(HANG_UP)
+        body = {"item": task["item"], "token": f"{place:032d}", "answers": {"value": 3}, "seconds": 1}
+        told = browser.post("/api/studies/captions/answers", json=body, headers={"x-csrf-token": token})
+        assert told.status_code == 200
+        task = told.json()["next"]
+        cluster.run(HANG_UP)
+        assert browser.get("/studies/captions/me").status_code == 200
+    server.close()
+    again = Database(database.url)
+    assert sorted(column(again, t.Answer.token)) == [f"{place:032d}" for place in range(5)]
+    again.close()
+
+
 def test_a_dropped_connection_is_survived(cluster):
     database = Database(cluster.fresh())
     database.migrate()
     stored = make_study(database, FREE, main=5)
     writer = Writer(database)
     assert writer.submit(lambda c: raters.join(c, stored, "Ada", None)).result() > 0
-    others = "pid <> pg_backend_pid() AND datname IS NOT NULL"
-    cluster.run(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")
+    cluster.run(HANG_UP)
     assert writer.submit(lambda c: raters.join(c, stored, "Ben", None)).result() > 0
     writer.close()
     assert column(database, t.Rater.name) == ["Ada", "Ben"]

@@ -257,6 +257,54 @@ def test_consent_refused_asks_nothing(server, browser):
     page = browser.post("/studies/captions/consent", data={"csrf": csrf(page), "agrees": "no"})
     assert "You did not consent" in page.text
     assert browser.get("/api/studies/captions/turn").json()["next"] is None
+    with server.database.read() as connection:
+        assert connection.execute(select(t.Rater.name)).scalars().all() == [
+            "declined"
+        ]  # the name is not kept
+
+
+def test_surveys_can_be_skipped_and_reported_without_script(server, browser, tmp_path):
+    (tmp_path / "0.png").write_bytes(drawing(0))
+    lines = [{"id": f"g{n}", "images": ["0.png"], "text": f"story {n}"} for n in range(3)]
+    (tmp_path / "items.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    study = parse_study('kind = "grounding survey"\ntitle = "G"\nconsent = ""', "toml")
+    with server.database.write() as connection:
+        setup.store(connection, setup.prepare(study, tmp_path, slug="g"), public=True)
+    page, seen = join(browser, "g"), []
+    for report in ({}, {"report": "the picture is black"}):
+        seen.append(re.search(r"story \d", page.text)[0])
+        item = re.search(r'name="item" value="(\d+)"', page.text)[1]
+        page = browser.post("/studies/g/skips", data={"csrf": csrf(page), "item": item, **report})
+    assert re.search(r"story \d", page.text)[0] not in seen
+    again = browser.post("/studies/g/skips", data={"csrf": csrf(page), "item": item})  # a second click
+    assert re.search(r"story \d", again.text)[0] not in seen
+    assert browser.post("/studies/g/skips", data={"csrf": "0" * 64, "item": item}).status_code == 403
+    with server.database.read() as connection:
+        kept = connection.execute(select(t.Skip.broken, t.Skip.reason).order_by(t.Skip.id)).all()
+    assert kept == [(False, ""), (True, "the picture is black")]
+
+
+def test_settings_may_be_yaml_too(server, browser):
+    login(browser)
+    lines = [{"id": "g1", "images": ["0.png"], "text": "One."}]
+    settings = "# a survey\nkind: grounding survey\ntitle: 'Grounded: yes = no?'\nratings_per_item: 2\n"
+    assert upload(browser, settings, bundle(lines)).status_code == 200
+    with server.database.read() as connection:
+        stored = connection.execute(select(t.Study.settings)).scalar_one()
+    assert (stored["kind"], stored["ratings_per_item"]) == ("grounding survey", 2)
+
+
+def test_a_moderator_sends_a_rater_back_to_training(server, browser):
+    make_study(server.database, "training = {tutorial = 1, probation = 1}\n", main=3, training=4)
+    join(browser)
+    with server.database.write() as connection:
+        connection.execute(t.Rater.__table__.update().values(phase="playing"))
+        code = connection.execute(select(t.Rater.code)).scalar_one()
+    browser.get("/studies/captions")
+    page = login(browser)
+    done = browser.post(f"/staff/studies/captions/raters/{code}/retrain", data={"csrf": csrf(page)})
+    assert "tutorial (2.)" in done.text
+    assert "rater sent to training" in browser.get("/staff/audit").text
 
 
 @pytest.mark.parametrize(("offset", "admitted"), [(0, True), (1, False)])

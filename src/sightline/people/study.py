@@ -1,5 +1,6 @@
 """What a study is: its kind and settings, read from a short TOML or YAML."""
 
+import re
 from pathlib import Path
 from typing import Any, Literal
 
@@ -116,6 +117,14 @@ def parse_study(text: str | bytes, form: str, where: str = "study") -> Study:
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
         raise UsageError(f"{where}: not readable as {form.upper()}: {' '.join(str(fault).split())}") from None
     return study
+
+
+def form_of(text: str) -> str:
+    """Whether settings were written as TOML or as YAML: by what follows the first name."""
+    for line in text.splitlines():
+        if found := re.match(r"\s*[\w\"'-]+\s*([:=])", line):
+            return "yaml" if found[1] == ":" else "toml"
+    return "toml"
 
 
 def read_study(path: Path) -> Study:

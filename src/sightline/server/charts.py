@@ -41,6 +41,21 @@ def bars(values: Sequence[tuple[str, float]], title: str) -> Markup:
     return _svg(title, "".join(parts), table=values)
 
 
+def spark(counts: Sequence[int], low: int) -> Markup:
+    """Ratings per level as five or so small bars, for a table's cell."""
+    top = max([*counts, 1])
+    parts = [
+        f'<rect class="{"bar" if count else "bar-none"}" x="{place * 14}" y="{24 - max(22 * count / top, 2):.1f}" '
+        f'width="11" height="{max(22 * count / top, 2):.1f}" rx="2"/>'
+        for place, count in enumerate(counts)
+    ]
+    told = ", ".join(f"{low + place}: {count}" for place, count in enumerate(counts))
+    return Markup(
+        f'<svg class="spark" viewBox="0 0 {14 * len(counts)} 24" role="img" aria-label="ratings per level: {told}">'
+        f"<title>{told}</title>{''.join(parts)}</svg>"
+    )
+
+
 def line(values: Sequence[float], title: str) -> Markup:
     """A line through values in order, with its last value written."""
     if len(values) < 2:

@@ -90,6 +90,23 @@ async def answer_form(request: Request, slug: str) -> Response:
     return RedirectResponse(f"/studies/{slug}", 303)
 
 
+@router.post("/skips")
+async def skip_form(
+    request: Request,
+    slug: str,
+    item: Annotated[int, Form(ge=1, le=2**31 - 1)],
+    report: Annotated[str, Form(max_length=500)] = "",
+    csrf: Annotated[str, Form()] = "",
+) -> Response:
+    """Pass an item over, or report it as broken, from a form."""
+    check_csrf(request, csrf)
+    rater, server = rater_of(request, slug), server_of(request)
+    check_limit(request, "answer", str(rater))
+    stored, now = server.study(slug), server.clock()
+    await server.write(lambda c: answers.skip(c, stored, rater, item, now, report or None))
+    return RedirectResponse(f"/studies/{slug}", 303)
+
+
 @router.get("/me")
 def record(request: Request, slug: str) -> Response:
     rater, server = _player(request, slug), server_of(request)

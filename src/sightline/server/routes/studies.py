@@ -8,7 +8,7 @@ from fastapi.responses import RedirectResponse
 from sqlalchemy import Connection
 
 from sightline.errors import UsageError
-from sightline.people.study import parse_study
+from sightline.people.study import form_of, parse_study
 from sightline.server import charts, exchange, setup
 from sightline.server.context import Problem, check_csrf, check_limit, server_of, staff_of
 from sightline.server.pages import page
@@ -40,7 +40,7 @@ def new(
     check_limit(request, "upload", who)
     server = server_of(request)
     try:
-        study = parse_study(settings, "toml", "settings")
+        study = parse_study(settings, form_of(settings), "settings")
         if bundle is None or not bundle.filename:
             raise UsageError("choose a zip with items.jsonl and the pictures")
         with setup.unpacked(bundle.file) as folder:
@@ -71,6 +71,7 @@ def overview(request: Request, slug: str) -> Response:
         study=stored.study,
         progress=progress,
         hard=hard,
+        spark=charts.spark,
         invitations=invitations,
         link=request.query_params.get("link"),
         progress_chart=charts.progress(parts, "Items done, begun and untouched"),

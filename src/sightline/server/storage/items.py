@@ -1,10 +1,10 @@
 """Items and pictures of a study."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, func, insert, select, update
 
 from sightline.errors import UsageError
 from sightline.people.assignment import Role, draw
@@ -79,6 +79,23 @@ def _row(stored: StoredStudy, item: NewItem) -> dict[str, Any]:
         "wanted": needed,
         "free": needed,
     }
+
+
+def reseed(connection: Connection, stored: StoredStudy, seeds: Mapping[str, int | None]) -> int:
+    """Give items another model rating (None: none), by key, while nobody has rated anything yet.
+
+    A rating stands as two until the first two people replace it one by one.
+    """
+    played = select(t.Answer.id).where(t.Answer.study_id == stored.id, t.Answer.phase == "playing").limit(1)
+    if connection.execute(played).first() is not None:
+        raise UsageError(f"study '{stored.slug}' has ratings already: its seeds stay as they are")
+    for key, level in seeds.items():
+        if level is not None:
+            stored.study.levels.check(level)
+        mine = (t.Item.study_id == stored.id) & (t.Item.key == key) & (t.Item.role == "main")
+        if not connection.execute(update(t.Item).where(mine).values(seed=level)).rowcount:
+            raise UsageError(f"study '{stored.slug}' has no item '{key}' to be rated")
+    return len(seeds)
 
 
 def picture(connection: Connection, study_id: int, sha: str) -> bytes | None:

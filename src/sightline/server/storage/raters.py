@@ -119,7 +119,7 @@ def training_items(connection: Connection, study_id: int) -> int:
 
 
 def consent(connection: Connection, stored: StoredStudy, rater_id: int, agrees: bool) -> None:
-    steps = training_steps(connection, stored) if agrees else {"phase": "refused"}
+    steps = training_steps(connection, stored) if agrees else {"phase": "refused", "name": "declined"}
     waiting = (t.Rater.id == rater_id) & (t.Rater.phase == "consent")
     connection.execute(update(t.Rater).where(waiting).values(**steps))
 
