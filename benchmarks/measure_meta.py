@@ -1,6 +1,6 @@
 """Every reference-based metric against people: prints the tables of docs/reference-metrics.md.
 
-    python benchmarks/measure_meta.py DATA [--bert MODEL] [--paraphrases TABLE.gz] [PROTOCOL …]
+    python benchmarks/measure_meta.py DATA [--bert MODEL] [--paraphrases TABLE.gz] [--metric ROW …] [PROTOCOL …]
 
 DATA is the folder with the protocols' files. MODEL is any transformers encoder for bertscore (a folder or a cached
 name), TABLE METEOR's paraphrases (data/paraphrase-en.gz beside its jar). PROTOCOLs are flickr8k-expert, flickr8k-cf
@@ -9,6 +9,7 @@ and composite (all by default). In brackets, 95 % intervals from 1,000 bootstrap
 
 import argparse
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from sightline.errors import UsageError
@@ -34,7 +35,9 @@ METRICS = (
 PROTOCOLS = {"flickr8k-expert": "kendall_c", "flickr8k-cf": "kendall_b", "composite": "kendall_c"}
 
 
-def measure(name: str, data: Path, bert: str | None, paraphrases: str | None) -> None:
+def measure(
+    name: str, data: Path, bert: str | None, paraphrases: str | None, only: Sequence[str] | None
+) -> None:
     protocol, coefficient = make_protocol(name), PROTOCOLS[name]
     items = protocol.items(data, pictures=False)
     runs = [(metric, metric, Settings()) for metric in METRICS]
@@ -47,6 +50,8 @@ def measure(name: str, data: Path, bert: str | None, paraphrases: str | None) ->
             runs.append((f"bertscore:model={bert}{options}", said, Settings()))
     print(f"\n{name}, {TITLES[coefficient]}", flush=True)
     for metric, said, settings in runs:
+        if only and said not in only:
+            continue
         start = time.perf_counter()
         try:
             scored = score_items(items, [metric], settings)
@@ -70,9 +75,10 @@ def main() -> None:
     parser.add_argument("protocols", nargs="*")
     parser.add_argument("--bert")
     parser.add_argument("--paraphrases")
+    parser.add_argument("--metric", action="append", help="only this row, as it is printed; may repeat")
     given = parser.parse_intermixed_args()
     for name in given.protocols or PROTOCOLS:
-        measure(name, given.data, given.bert, given.paraphrases)
+        measure(name, given.data, given.bert, given.paraphrases, given.metric)
 
 
 if __name__ == "__main__":

@@ -63,6 +63,8 @@ class Plot:
     colour: str | None = None
     across: str | None = None
     interval: tuple[str, str] | None = None
+    once: bool = False
+    """Whether it is the same for every criterion."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +174,7 @@ def ablation(given: Given) -> Table:
         ]
     ends = (f"{given.headline} low", f"{given.headline} high")
     columns = ("metric", "criterion", *FIRST[:-1], "stories", *NAMES, *ends, "observations")
-    plots = (Plot("difference", interval=("low", "high")), Plot(given.headline, interval=ends))
+    plots = (Plot("difference", interval=("low", "high"), once=True), Plot(given.headline, interval=ends))
     notes = (
         f"Criterion 1: {_criterion_1(stories)}",
         f"Criterion 2: {len(rated):,} rated items" if rated else "Criterion 2: no item has ratings",

@@ -206,36 +206,44 @@ def write_experiment(found: Experimented, folder: Path, name: str) -> None:
     notes = "".join(f"{note}.\n\n" for note in found.notes)
     write_whole(folder / f"{name}.md", f"# {found.title}\n\n{notes}{_markdown_table(found.columns, cells)}\n")
     sections = [
-        page.Section(TITLES.get(plot.column, plot.column), _drawn(plot, rows, found.columns[0]))
-        for plot in found.plots
+        page.Section(_titled(plot.column), _drawn(plot, rows, found.columns[0])) for plot in found.plots
     ]
-    table = page.table(list(found.columns), found.rows)
+    heads = ["difference" if column == "difference" else _titled(column) for column in found.columns]
+    table = page.table(heads, found.rows)
     sections.append(page.Section("Table", table, intro=" ".join(f"{note}." for note in found.notes)))
     write_whole(folder / f"{name}.html", page.render(found.title, sections))
 
 
 def _drawn(plot: Plot, rows: Sequence[Mapping[str, Any]], first: str) -> Markup:
     """Bars with intervals, or lines over a column of numbers."""
-    title = TITLES.get(plot.column, plot.column)
+    title = _titled(plot.column)
+    several = len({row.get("criterion") for row in rows}) > 1 and not plot.once and first != "criterion"
     if plot.across and plot.colour:
         series: dict[str, list[tuple[float, float]]] = {}
         for row in rows:
             if (value := row[plot.column]) is not None:
-                name = _named(row, plot.colour)
+                name = _named(row, plot.colour, several)
                 series.setdefault(name, []).append((float(row[plot.across]), float(value)))
         return lines(series, label=title, x_label=plot.across, y_label=title)
     colours = list(dict.fromkeys(row[plot.colour] for row in rows)) if plot.colour else []
-    bars = []
+    bars: dict[str, charts.Bar] = {}
     for row in rows:
         if (value := row[plot.column]) is not None:
             low, high = (row[name] for name in plot.interval) if plot.interval else (None, None)
-            said = _named(row, first) + (f", {row[plot.colour]}" if plot.colour else "")
+            said = _named(row, first, several) + (f", {row[plot.colour]}" if plot.colour else "")
             colour = colours.index(row[plot.colour]) % 6 + 1 if plot.colour else 1
-            bars.append(charts.Bar(said, float(value), low, high, series=colour))
-    return charts.bars(bars, label=title)
+            bars[said] = charts.Bar(said, float(value), low, high, series=colour)
+    return charts.bars(list(bars.values()), label=title)
 
 
-def _named(row: Mapping[str, Any], column: str) -> str:
-    """A row's name, with the criterion where it has one."""
-    criterion = row.get("criterion") if column != "criterion" else None
-    return f"{row[column]} ({criterion})" if criterion else str(row[column])
+def _named(row: Mapping[str, Any], column: str, several: bool) -> str:
+    """A row's name, with the criterion where there are several."""
+    return f"{row[column]} ({row['criterion']})" if several else str(row[column])
+
+
+def _titled(column: str) -> str:
+    """A column's name as people read it."""
+    if column == "difference":
+        return "Original less best random"
+    name = next((name for name in TITLES if column == name or column.startswith(f"{name} ")), None)
+    return column.replace(name, TITLES[name]) if name else column
