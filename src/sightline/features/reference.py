@@ -66,8 +66,8 @@ def count_matches(found: Sequence[Overlap], items: int) -> NDArray[np.float64]:
     """[candidate, n]: clipped n-gram matches."""
     matches = np.zeros((items, ORDERS))
     for n, both in enumerate(found):
-        most = np.zeros(len(both.mine.times))
-        np.maximum.at(most, both.row, both.theirs.times[both.shared])
+        most = np.zeros(len(both.mine.times), both.theirs.times.dtype)  # equal types: NumPy's fast way
+        np.maximum.at(most, both.row.astype(np.intp), both.theirs.times[both.shared])
         matches[:, n] = totals(both.mine.text, np.minimum(both.mine.times, most), items)
     return matches
 
