@@ -1,14 +1,14 @@
 """The papers' experiments on real pictures: prints each table and leaves its page in OUT.
 
-    python benchmarks/measure_experiments.py DATA OUT [EXPERIMENT …]
+    python benchmarks/measure_experiments.py DATA OUT [--stories N] [EXPERIMENT …]
 
-Stories are sequences of five Flickr8k test pictures with their own captions (500 of them); criterion 2 of the ablation
+Stories are sequences of five Flickr8k test pictures with their own captions (150 of them); criterion 2 of the ablation
 is the protocol flickr8k-expert-unanimous, the number of references is varied on flickr8k-expert. For the splits,
 stories are made of five rated pairs each. There are no ratings of real stories here, and no votes: `ranking` runs in
 the tests, on simulated people.
 """
 
-import sys
+import argparse
 import tempfile
 import time
 from collections.abc import Callable
@@ -22,28 +22,28 @@ from sightline.meta.protocols import make_protocol
 from sightline.meta.scoring import score_items
 from sightline.pipeline.settings import Settings
 
-Prepare = Callable[[Path, Path], Given]
+Prepare = Callable[[Path, Path, int], Given]
 GROUNDING = ["groovist", "rovist-vg", "clipscore"]
 REFERENCE = ["bleu-1", "bleu-4", "rouge-l", "cider", "meteor", "wmd"]
 SCORE = partial(score_items, settings=Settings())
 
 
-def random(data: Path, folder: Path) -> Given:
-    return Given(made_stories(data, folder), GROUNDING, SCORE)
+def random(data: Path, folder: Path, count: int) -> Given:
+    return Given(made_stories(data, folder, count), GROUNDING, SCORE)
 
 
-def ablation(data: Path, folder: Path) -> Given:
+def ablation(data: Path, folder: Path, count: int) -> Given:
     rated = make_protocol("flickr8k-expert-unanimous").items(data)
-    return Given([*rated, *made_stories(data, folder)], [], SCORE)
+    return Given([*rated, *made_stories(data, folder, count)], [], SCORE)
 
 
-def references(data: Path, folder: Path) -> Given:
+def references(data: Path, folder: Path, count: int) -> Given:
     protocol = make_protocol("flickr8k-expert")
     return Given(protocol.items(data, pictures=False), REFERENCE, SCORE, protocol.observations)
 
 
-def splits(data: Path, folder: Path) -> Given:
-    return Given(rated_stories(data, folder), GROUNDING, SCORE)
+def splits(data: Path, folder: Path, count: int) -> Given:
+    return Given(rated_stories(data, folder, count), GROUNDING, SCORE)
 
 
 PREPARED: dict[str, Prepare] = {
@@ -63,15 +63,20 @@ def show(found: Table) -> None:
 
 
 def main() -> None:
-    if len(sys.argv) < 3:
-        raise SystemExit(__doc__)
-    data, out = Path(sys.argv[1]), Path(sys.argv[2])
-    out.mkdir(parents=True, exist_ok=True)
-    for name in sys.argv[3:] or PREPARED:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("experiments", nargs="*")
+    parser.add_argument("--stories", type=int, default=150)
+    given = parser.parse_intermixed_args()
+    given.out.mkdir(parents=True, exist_ok=True)
+    for name in given.experiments or PREPARED:
         start = time.perf_counter()
         with tempfile.TemporaryDirectory() as folder:
-            found = experiments.get(name)(PREPARED[name](data, Path(folder)))
-        write_experiment(found, out, name)
+            found = experiments.get(name)(PREPARED[name](given.data, Path(folder), given.stories))
+        write_experiment(found, given.out, name)
         print(f"\n{found.title} ({time.perf_counter() - start:.0f} s)")
         show(found)
 
