@@ -15,15 +15,13 @@ def train_concreteness(
     out: OutOption,
     epochs: Annotated[
         int, typer.Option(min=1, help="Passes over the ratings, for each of the networks.")
-    ] = 3,
+    ] = 12,
     seed: Annotated[int, typer.Option(help="The same seed gives the same lexicon.")] = 7,
 ) -> None:
     """Learn how concrete words are from a sentence model's vectors and human ratings."""
     from sightline.train.concreteness import Recipe, train
-    from sightline.train.concreteness_network import NetworkRecipe
 
-    recipe = Recipe(NetworkRecipe(epochs=epochs), seed=seed)
-    scores = train(data, teacher, out, recipe, console.print)
+    scores = train(data, teacher, out, Recipe(epochs=epochs, seed=seed), console.print)
     for name, value in scores.items():
         console.print(f"{name}: {value:.4f}")
     console.print(f"The lexicon is {out / 'lexicon.npz'}")

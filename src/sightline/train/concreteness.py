@@ -1,38 +1,39 @@
 """The concreteness lexicon: from what a sentence model makes of a word to what people said of it.
 
-Copies of a sentence model learn to predict the mean rating of a bare word and its variance. Each leaves out one
-fold, and those folds say how far the predictions may be trusted. A tenth of the rated words is never learned from,
-so that the shipped lexicon can be checked on them.
+Small networks read a frozen teacher's layers for the bare word and predict the mean rating and its
+variance. Each network leaves out one fold, and those folds say how far the predictions may be trusted. A
+tenth of the rated words is never learned from, so that the shipped lexicon can be checked on them.
 """
 
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sightline.errors import extra
 from sightline.text.concreteness import HIGHEST, LOWEST, ratings_from
 from sightline.text.lexicon import STEP
-from sightline.train.concreteness_network import NetworkRecipe, fit_network
 from sightline.train.treebank import read_trees
 from sightline.train.word_vectors import PieceTable, story_words
 
 Floats = NDArray[np.float32]
-VERSION = "2.0.0"
-NETWORKS = 3
-FOLDS = 7
-"""Each network leaves out one fold of seven; by those it is known how far they may be off."""
+VERSION = "1.1.0"
+FOLDS = 3
 
 
 @dataclass(frozen=True)
 class Recipe:
     """What the training may vary. The defaults made the embedded lexicon."""
 
-    network: NetworkRecipe = field(default_factory=NetworkRecipe)
+    epochs: int = 12
+    hidden: int = 256
+    learning_rate: float = 1e-3
+    batch: int = 256
     ridge: float = 300.0
     seed: int = 7
 
@@ -62,9 +63,12 @@ def train(data: Path, teacher: Path, out: Path, recipe: Recipe, progress: Progre
     words = sorted({*vocabulary(data, pieces), *(word for word in ratings if " " not in word)})
     every = [*words, *(word for word in ratings if " " in word)]
     progress(f"{len(words)} words; {len(learned)} ratings to learn from")
+    x = features(every, teacher, progress)
     row = {word: number for number, word in enumerate(every)}
     y = np.array([ratings[word] for word in learned], np.float32)
-    value, spread = fit(teacher, learned, y, every, recipe, progress)
+    value, spread = fit(
+        x, [row[word] for word in learned], y, [_slot(word, 7) % FOLDS for word in learned], recipe, progress
+    )
     piece_value, piece_spread = fit_pieces(pieces, learned, y, recipe)
     held = [word for word in ratings if is_held_out(word)]
     truth = np.array([ratings[word] for word in held])
@@ -93,37 +97,81 @@ def vocabulary(data: Path, pieces: PieceTable) -> set[str]:
     )
 
 
+def features(words: Sequence[str], teacher: Path, progress: Progress) -> Floats:
+    """The teacher's layers for each bare word, each the mean over the word's pieces."""
+    torch, transformers = extra("torch", "train"), extra("transformers", "train")
+    model = transformers.AutoModel.from_pretrained(str(teacher)).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(str(teacher))
+    order = sorted(range(len(words)), key=lambda n: (len(words[n]), words[n]))
+    layers = range(0, model.config.num_hidden_layers + 1, 2)  # before the first layer, and after every second
+    found = np.zeros((len(words), len(layers) * model.config.hidden_size), np.float32)
+    for start in range(0, len(order), 512):
+        chunk = order[start : start + 512]
+        coded = tokenizer([words[n] for n in chunk], padding=True, return_tensors="pt")
+        with torch.inference_mode():
+            states = model(**coded, output_hidden_states=True).hidden_states
+        place = torch.arange(coded["input_ids"].shape[1])[None, :]
+        inside = (place >= 1) & (place < coded["attention_mask"].sum(1, keepdim=True) - 1)
+        mask = inside.float()[..., None]
+        means = [(states[layer] * mask).sum(1) / mask.sum(1).clamp(min=1) for layer in layers]
+        found[chunk] = torch.cat(means, dim=1).numpy()
+        if start // 512 % 10 == 0:
+            progress(f"{start + len(chunk)} of {len(words)} words read")
+    return found
+
+
 def fit(
-    teacher: Path, learned: Sequence[str], y: Floats, every: Sequence[str], recipe: Recipe, progress: Progress
+    x: Floats, rows: Sequence[int], y: Floats, folds: Sequence[int], recipe: Recipe, progress: Progress
 ) -> tuple[Floats, Floats]:
-    """Ratings and uncertainties of every word: one network per fold left out, averaged."""
-    fold = np.array([_slot(word, FOLDS) for word in learned])
-    place = {word: number for number, word in enumerate(every)}
+    """Ratings and uncertainties of every row of `x`: one network per fold left out, averaged."""
+    mean, deviation = x[rows].mean(axis=0), x[rows].std(axis=0) + 1e-6
+    scaled = (x - mean) / deviation
+    place, fold = np.array(rows), np.array(folds)
     values, variances = [], []
     z2, count = 0.0, 0
-    for left_out in range(NETWORKS):
-        inside = np.flatnonzero(fold != left_out).tolist()
-        value, variance = fit_network(
-            teacher,
-            [learned[n] for n in inside],
-            y[inside],
-            every,
-            recipe.network,
-            recipe.seed + left_out,
-            progress,
-        )
-        outside = np.flatnonzero(fold == left_out).tolist()
-        unseen = [place[learned[n]] for n in outside]
-        z2 += float(np.sum((value[unseen] - y[outside]) ** 2 / variance[unseen]))
-        count += len(unseen)
-        correlation = np.corrcoef(value[unseen], y[outside])[0, 1]
-        progress(
-            f"network {left_out + 1} of {NETWORKS}: correlation {correlation:.4f} on the fold it left out"
-        )
+    for left_out in range(FOLDS):
+        inside = fold != left_out
+        value, variance = _network(scaled, place[inside], y[inside], recipe, recipe.seed + left_out)
+        outside = place[~inside]
+        z2 += float(np.sum((value[outside] - y[~inside]) ** 2 / variance[outside]))
+        count += len(outside)
+        correlation = np.corrcoef(value[outside], y[~inside])[0, 1]
+        progress(f"network {left_out + 1} of {FOLDS}: correlation {correlation:.4f} on the fold it left out")
         values.append(value)
         variances.append(variance)
     spread = np.sqrt((np.mean(variances, axis=0) * z2 / count) + np.var(values, axis=0))
     return np.clip(np.mean(values, axis=0), LOWEST, HIGHEST), spread
+
+
+def _network(x: Floats, rows: NDArray[Any], y: Floats, recipe: Recipe, seed: int) -> tuple[Floats, Floats]:
+    torch: Any = extra("torch", "train")
+    nn = torch.nn
+    torch.manual_seed(seed)
+    net = nn.Sequential(
+        *(nn.Dropout(0.2), nn.Linear(x.shape[1], recipe.hidden), nn.GELU()),
+        *(nn.Dropout(0.4), nn.Linear(recipe.hidden, 128), nn.GELU()),
+        *(nn.Dropout(0.2), nn.Linear(128, 2)),
+    )
+    inputs, targets = torch.from_numpy(x[rows]), torch.from_numpy(y)
+    steps = recipe.epochs * -(-len(rows) // recipe.batch)
+    optimizer = torch.optim.AdamW(net.parameters(), recipe.learning_rate, weight_decay=0.05)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.learning_rate, total_steps=steps)
+    middle = (LOWEST + HIGHEST) / 2
+    for _ in range(recipe.epochs):
+        for batch in torch.randperm(len(rows)).split(recipe.batch):
+            said = net(inputs[batch])
+            value, log_variance = said[:, 0] + middle, said[:, 1].clamp(-4, 2)
+            missed = (value - targets[batch]) ** 2
+            likelihood = 0.5 * log_variance + 0.5 * missed.detach() / log_variance.exp()
+            loss = missed.mean() + 0.1 * likelihood.mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+    net.eval()
+    with torch.inference_mode():
+        said = torch.cat([net(part) for part in torch.from_numpy(x).split(4096)])
+    return (said[:, 0] + middle).numpy(), said[:, 1].clamp(-4, 2).exp().numpy()
 
 
 def fit_pieces(
