@@ -1,8 +1,10 @@
 """Small studies and drawn pictures for the server's tests."""
 
+import contextlib
 import http.client
 import io
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -66,19 +68,23 @@ SRC = Path(__file__).parents[2] / "src"
 
 
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    """A port that the system gives to no client: one who knocks while nobody listens could be its own host."""
+    for port in random.SystemRandom().sample(range(20_000, 32_000), 200):
+        with socket.socket() as found, contextlib.suppress(OSError):
+            found.bind(("127.0.0.1", port))
+            return port
+    raise RuntimeError("no free port")
 
 
 NURSERY = """
-import os, signal, sys
+import os, sys
 from sightline.server.start import Database, run
-signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+child = None
 for line in sys.stdin:
+    if child:
+        os.waitpid(child, 0)  # until it is gone, it may hold the port
     child = os.fork()
     if child == 0:
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         run(Database(sys.argv[1]), "127.0.0.1", int(sys.argv[2]))
         os._exit(0)
     print(child, flush=True)
