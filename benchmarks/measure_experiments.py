@@ -2,7 +2,7 @@
 
     python benchmarks/measure_experiments.py DATA OUT [--stories N] [EXPERIMENT …]
 
-Stories are sequences of five Flickr8k test pictures with their own captions (150 of them); criterion 2 of the ablation
+Stories are sequences of five Flickr8k test pictures with their own captions (500 of them); criterion 2 of the ablation
 is the protocol flickr8k-expert-unanimous, the number of references is varied on flickr8k-expert. For the splits,
 stories are made of five rated pairs each. There are no ratings of real stories here, and no votes: `ranking` runs in
 the tests, on simulated people.
@@ -69,7 +69,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("experiments", nargs="*")
-    parser.add_argument("--stories", type=int, default=150)
+    parser.add_argument("--stories", type=int, default=500)
     given = parser.parse_intermixed_args()
     given.out.mkdir(parents=True, exist_ok=True)
     for name in given.experiments or PREPARED:
