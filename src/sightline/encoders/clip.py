@@ -7,6 +7,7 @@ numbers of an unbroken one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -41,17 +42,41 @@ def clip(argument: str) -> "Clip":
     return Clip(argument)
 
 
-def fewer_copies(model: Any) -> Any:
-    """Let CLIP's activation work in one buffer instead of three: the same bits, sooner."""
+def lighter(model: Any) -> Any:
+    """The model without work whose result nobody reads.
+
+    CLIP's activation works in one buffer instead of three (the same bits). A picture's vector is read from its
+    first token alone, so the last block of CLIP's image side computes that token alone: in ViT-B/32 a
+    fourteenth of all the work.
+    """
     for block in model.modules():
         if type(block).__name__ == "QuickGELUActivation":
             block.forward = quick_gelu
+    if type(model).__name__ == "CLIPModel":
+        last = model.vision_model.encoder.layers[-1]
+        last.forward = partial(first_token, last)
     return model
 
 
 def quick_gelu(x: Any) -> Any:
     """x times the sigmoid of 1.702 x."""
     return (1.702 * x).sigmoid_().mul_(x)
+
+
+def first_token(block: Any, states: Any, *_: Any, **__: Any) -> Any:
+    """What a block of CLIP's transformer makes of the first token, which looks at all of them."""
+    attention = block.self_attn
+
+    def heads(rows: Any) -> Any:
+        return rows.unflatten(-1, (attention.num_heads, -1)).transpose(1, 2)
+
+    known = block.layer_norm1(states)
+    attend = extra("torch", "torch").nn.functional.scaled_dot_product_attention
+    seen = attend(
+        heads(attention.q_proj(known[:, :1])), heads(attention.k_proj(known)), heads(attention.v_proj(known))
+    )
+    first = states[:, :1] + attention.out_proj(seen.transpose(1, 2).flatten(2))
+    return first + block.mlp(block.layer_norm2(first))
 
 
 class Clip:
@@ -78,7 +103,7 @@ class Clip:
         self._device = device()
         self._kind = self._device.split(":")[0]
         self._dtype = self._torch.bfloat16 if self._kind == "cuda" else self._torch.float32
-        self._model: Any = fewer_copies(model.eval().to(self._device, self._dtype))
+        self._model: Any = lighter(model.eval().to(self._device, self._dtype))
         self._preprocess = Preprocess.of(processor)
         self._full = int(model.config.text_config.max_position_embeddings)
         self._fixed = model.config.model_type in PADDED_TO_THE_END
