@@ -30,6 +30,8 @@ INTRODUCTIONS = {
     "region source": "Choose one with `--regions NAME` or `--regions NAME:ARGUMENT`.",
     "engine": "Choose one with `--engine NAME`.",
     "purity scorer": "Choose one with `sightline corpus --purity NAME` or `--purity NAME:ARGUMENT`.",
+    "option": "Choices of single metrics: `--option NAME=VALUE`, a flag of its own where a command has one, or a "
+    "keyword of `sightline.score`.",
     "protocol": "Choose one with `sightline meta --protocol NAME --data DIR`.",
 }
 FILES = {"metric": "metrics", "format": "readers", "region source": "regions"}

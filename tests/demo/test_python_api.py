@@ -87,3 +87,8 @@ def test_wrong_use_is_told_in_one_line(items: object, metrics: list[str], says: 
     with pytest.raises(UsageError, match=says) as told:
         score(items, metrics)
     assert "\n" not in str(told.value)
+
+
+def test_an_option_that_nothing_reads_is_refused() -> None:
+    with pytest.raises(UsageError, match="unknown option 'thetta'; did you mean 'theta'"):
+        score(STORIES, ["groovist"], thetta=0.6)

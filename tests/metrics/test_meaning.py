@@ -11,10 +11,11 @@ from sightline.errors import UsageError
 from sightline.features.contextual import Matched
 from sightline.features.transport import movers_distance
 from sightline.items import Item
-from sightline.metrics.bertscore import bertscore
+from sightline.metrics.bertscore import PUBLISHED_LAYERS, BertScore, bertscore
 from sightline.metrics.scenegraph import facts, matched
 from sightline.text.language import Parsed, Phrase, Word
 from sightline.text.wordnet import WordNet
+from tiny_models import save_bert
 
 ITEMS = [
     Item(
@@ -81,49 +82,50 @@ def test_bertscore_formula() -> None:
 @pytest.fixture(scope="module")
 def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A two-layer BERT with a few words, untrained."""
-    transformers = pytest.importorskip("transformers")
-    folder = tmp_path_factory.mktemp("bert")
     texts = [ITEMS[0].text, *ITEMS[0].references, ITEMS[1].text, *ITEMS[1].references]
     pieces = sorted({word.strip(".").lower() for text in texts for word in text.split()})
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", *pieces]
-    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n")
-    transformers.BertTokenizerFast(vocab_file=str(folder / "vocab.txt")).save_pretrained(folder)
-    size = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
-    config = transformers.BertConfig(vocab_size=len(vocabulary), **size)
-    transformers.BertModel(config).eval().save_pretrained(folder)
-    return folder
+    return save_bert(tmp_path_factory.mktemp("bert"), [".", *pieces], layers=2)
 
 
-def test_bertscore_of_a_real_encoder(bert: Path) -> None:
-    """Against the published program's steps, text by text: marks may be matched, but are not counted."""
-    torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
-    tokenizer = transformers.AutoTokenizer.from_pretrained(bert)
-    model = transformers.AutoModel.from_pretrained(bert).eval()
+@pytest.mark.parametrize("layer", [1, 2])
+@pytest.mark.parametrize("idf", ["off", "on"])
+def test_bertscore_equals_the_authors_package(bert: Path, layer: int, idf: str) -> None:
+    """One item at a time: in a batch the package takes the zeros of its padding for words."""
+    package = pytest.importorskip("bert_score")
+    items = ITEMS[:2]
+    flat = [reference for item in items for reference in item.references]
+    scorer = package.BERTScorer(str(bert), num_layers=layer, idf=idf == "on", idf_sents=flat, nthreads=1)
+    spec = f"bertscore:model={bert},layer={layer},idf={idf}"
+    found = score(items, [spec], cache=None).scores
+    for item, row in zip(items, found, strict=True):
+        every = np.array(
+            [[float(part[0]) for part in scorer.score([item.text], [r])] for r in item.references]
+        )
+        precision, recall, f1 = every[every[:, 2].argmax()]
+        assert row.score == pytest.approx(f1, abs=1e-5)
+        assert row.evidence.parts == pytest.approx({"precision": precision, "recall": recall}, abs=1e-5)
 
-    def rows(text: str) -> np.ndarray:  # type: ignore[type-arg]
-        with torch.no_grad():
-            made = model(**tokenizer(text, return_tensors="pt"), output_hidden_states=True)
-        states = made.hidden_states[1][0].numpy()
-        return np.asarray(states / np.linalg.norm(states, axis=1, keepdims=True))
 
-    def f1(text: str, reference: str) -> float:
-        cosine = rows(text) @ rows(reference).T
-        precision, recall = cosine.max(axis=1)[1:-1].mean(), cosine.max(axis=0)[1:-1].mean()
-        return float(2 * precision * recall / (precision + recall))
-
+def test_bertscore_does_not_depend_on_neighbours(bert: Path) -> None:
     spec = f"bertscore:model={bert},layer=1"
-    found = {row.id: row.score for row in score(ITEMS, [spec], cache=None).scores}
-    for item in ITEMS[:2]:
-        best = max(f1(item.text, reference) for reference in item.references)
-        assert found[item.id] == pytest.approx(best, abs=1e-5)
-    alone = score(ITEMS[1:2], [spec], cache=None).scores[0].score
-    assert alone == pytest.approx(found["2"], abs=1e-6)
+    together = score(ITEMS, [spec], cache=None).scores[1].score
+    assert score(ITEMS[1:2], [spec], cache=None).scores[0].score == pytest.approx(together, abs=1e-6)
     same = Item("same", text=ITEMS[0].text, references=(ITEMS[0].text,))
     assert score([same], [spec], cache=None).scores[0].score == pytest.approx(1, abs=1e-6)
 
 
+def test_bertscores_layers_are_the_authors() -> None:
+    utils = pytest.importorskip("bert_score.utils")
+    published = {Path(name).name: layer for name, layer in utils.model2layers.items()}
+    assert {name: published.get(name) for name in PUBLISHED_LAYERS} == PUBLISHED_LAYERS
+    assert BertScore().needs()[0].layer == 17
+    assert BertScore("somewhere/roberta-base").needs()[0].layer == 10
+    assert BertScore("mine").needs()[0].layer == -1
+    assert BertScore(layer=3).needs()[0].layer == 3
+
+
 @pytest.mark.parametrize(
-    ("spec", "message"), [("spice", "spice_jar"), ("bertscore:model=no/such-folder", "cannot be loaded")]
+    ("spec", "message"), [("spice", "spice_jar"), ("bertscore:model=no/such-folder", "neither a folder")]
 )
 def test_what_is_missing_is_named(spec: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")

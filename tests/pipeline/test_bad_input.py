@@ -125,6 +125,8 @@ def test_every_bad_item_is_listed_and_every_good_one_scored(
         (["good.jsonl", "-m", "clipscore", "--encoder", "clip:./nowhere"], "there is no such folder"),
         (["good.jsonl", "-m", "clipscore", "--region-count", "0"], "at least one region"),
         (["good.jsonl", "-m", "clipscore", "--engine", "lokal"], "did you mean 'local'?"),
+        (["good.jsonl", "-m", "clipscore", "--option", "wordnett=x"], "did you mean 'wordnet'?"),
+        (["good.jsonl", "-m", "clipscore", "--option", "wordnet"], "write it as NAME=VALUE"),
     ],
 )
 def test_wrong_use_is_one_clear_line_and_leaves_nothing(

@@ -32,7 +32,6 @@ from sightline.meta.protocols import make_protocol
 from sightline.meta.scoring import reads_pictures, score_items, shared_notes
 from sightline.pipeline.files import write_whole
 from sightline.pipeline.settings import Settings
-from sightline.registry import parse_spec
 
 
 @app.command()
@@ -57,7 +56,7 @@ def meta(
     vectors: Annotated[Path | None, typer.Option(help="Word vectors (GloVe text form).")] = None,
     rater: Annotated[Path | None, typer.Option(help="A model of `sightline train rater` for vicr.")] = None,
     option: Annotated[
-        list[str] | None, typer.Option(help="NAME=VALUE of single metrics: wordnet, paraphrases, spice_jar.")
+        list[str] | None, typer.Option(help="NAME=VALUE, a choice of single metrics; may be repeated.")
     ] = None,
     experiment: Annotated[
         str | None, typer.Option(help="ablation, random, references, splits or ranking, on the same items.")
@@ -66,13 +65,15 @@ def meta(
     engine: Annotated[str, typer.Option(help="local or ray.")] = "local",
 ) -> None:
     """Correlate metrics with people's ratings: intervals, significance, and how far people agree."""
-    given = parse_spec("option:" + ",".join(option))[1] if option else {}
-    settings = Settings(encoder=encoder, nlp=nlp, regions=regions, region_count=region_count).with_options(
-        theta=theta,
-        idf=idf,
-        vectors=str(vectors) if vectors else None,
-        rater=str(rater) if rater else None,
-        **given,
+    settings = (
+        Settings(encoder=encoder, nlp=nlp, regions=regions, region_count=region_count)
+        .with_options(
+            theta=theta,
+            idf=idf,
+            vectors=str(vectors) if vectors else None,
+            rater=str(rater) if rater else None,
+        )
+        .with_assignments(option or [])
     )
     out.mkdir(parents=True, exist_ok=True)
     if check:

@@ -10,7 +10,6 @@ from sightline.cli.progress import run_progress, summary_table
 from sightline.pipeline.files import score_file
 from sightline.pipeline.run import Run
 from sightline.pipeline.settings import Settings
-from sightline.registry import parse_spec
 
 MetricOption = Annotated[
     list[str], typer.Option("--metric", "-m", help="NAME or NAME:key=value,…; may be repeated.")
@@ -48,7 +47,7 @@ def score(
     vg: Annotated[Path | None, typer.Option(help="A model of `sightline train vg` for rovist-vg.")] = None,
     rater: Annotated[Path | None, typer.Option(help="A model of `sightline train rater` for vicr.")] = None,
     option: Annotated[
-        list[str] | None, typer.Option(help="NAME=VALUE of single metrics: wordnet, paraphrases, spice_jar.")
+        list[str] | None, typer.Option(help="NAME=VALUE, a choice of single metrics; may be repeated.")
     ] = None,
     engine: Annotated[str, typer.Option(help="local or ray.")] = "local",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an unfinished run.")] = False,
@@ -59,16 +58,19 @@ def score(
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep nothing between runs.")] = False,
 ) -> None:
     """Score stories and captions against their pictures."""
-    settings = Settings(
-        encoder=encoder, nlp=nlp, regions=regions, region_count=region_count, concreteness=concreteness
-    ).with_options(
-        theta=theta,
-        idf=idf,
-        coherence=coherence,
-        vectors=str(vectors) if vectors else None,
-        vg=str(vg) if vg else None,
-        rater=str(rater) if rater else None,
-        **(parse_spec("option:" + ",".join(option))[1] if option else {}),
+    settings = (
+        Settings(
+            encoder=encoder, nlp=nlp, regions=regions, region_count=region_count, concreteness=concreteness
+        )
+        .with_options(
+            theta=theta,
+            idf=idf,
+            coherence=coherence,
+            vectors=str(vectors) if vectors else None,
+            vg=str(vg) if vg else None,
+            rater=str(rater) if rater else None,
+        )
+        .with_assignments(option or [])
     )
     if cache or no_cache:
         settings = settings.with_cache(None if no_cache else cache)

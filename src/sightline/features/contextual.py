@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sightline.errors import Unscorable, UsageError, extra
 from sightline.features.base import Feature, Features, Fit, Statistic, Tools
+from sightline.pretrained import device, digest_ahead, load_pretrained, model_name
 
 TOGETHER = 64
 """Texts that go through the model at once."""
@@ -33,17 +34,17 @@ class MatchedAll:
 
 
 @lru_cache(maxsize=1)
-def _load(name: str) -> tuple[Any, Any]:
+def _load(name: str) -> tuple[Any, Any, str]:
+    """Tokeniser, model, and the model's name for signatures."""
     transformers = extra("transformers", "torch")
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(name)
-        model = transformers.AutoModel.from_pretrained(name).eval()
-    except (OSError, ValueError) as fault:
-        reason = str(fault).splitlines()[0]
-        raise UsageError(
-            f"bertscore:model={name} cannot be loaded ({reason}); give a folder or a cached name"
-        ) from None
-    return tokenizer, model
+    digest = digest_ahead(name)
+    tokenizer, model = load_pretrained(
+        "model of bertscore",
+        name,
+        transformers.AutoTokenizer.from_pretrained,
+        transformers.AutoModel.from_pretrained,
+    )
+    return tokenizer, model.eval().to(device()), model_name(name, model, digest)
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,10 @@ class Encoded:
 def encode(name: str, layer: int, texts: Collection[str]) -> dict[str, Encoded]:
     """Texts of equal length go through the model together: nothing is padded, so neighbours change nothing."""
     torch = extra("torch", "torch")
-    tokenizer, model = _load(name)
+    tokenizer, model, _ = _load(name)
+    depth = model.config.num_hidden_layers
+    if not -depth <= layer <= depth:
+        raise UsageError(f"bertscore:layer={layer}: the model has {depth} layers")
     limit = min(tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", 512))
     remembered = _remembered(name, layer)
     found = {text: remembered[text] for text in texts if text in remembered}
@@ -74,9 +78,9 @@ def encode(name: str, layer: int, texts: Collection[str]) -> dict[str, Encoded]:
         for start in range(0, len(alike), TOGETHER):
             some = alike[start : start + TOGETHER]
             with torch.inference_mode():
-                given = torch.tensor([ids for _, ids, _ in some])
+                given = torch.tensor([ids for _, ids, _ in some], device=model.device)
                 states = model(input_ids=given, output_hidden_states=True).hidden_states[layer]
-                rows = torch.nn.functional.normalize(states, dim=-1).numpy()
+                rows = torch.nn.functional.normalize(states, dim=-1).cpu().numpy()
             for (text, ids, marks), row in zip(some, rows, strict=True):
                 words = np.array(marks) == 0
                 found[text] = Encoded(tuple(np.array(ids)[words].tolist()), words, row)
@@ -126,7 +130,7 @@ class ContextualMatches(Feature[MatchedAll]):
         return MatchedAll(tuple(pairs))
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return {"model": self.model, "layer": str(self.layer)}
+        return {"model": _load(self.model)[2], "layer": str(self.layer)}
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import msgspec
 
 from sightline.encoders import Embedder, load_encoder
 from sightline.errors import UsageError
+from sightline.features.options import options
 from sightline.items import Box
 from sightline.pipeline.cache import Cache
 from sightline.text.concreteness import Concreteness
@@ -35,11 +36,21 @@ class Settings:
     cache: Path | None = field(default_factory=default_cache)
     """None keeps vectors in memory for the run only."""
     options: tuple[tuple[str, str], ...] = ()
-    """Named choices that single features and statistics ask for: theta, idf, coherence, vectors, …"""
+    """Named choices that single features ask for, of those in `sightline.features.options`."""
 
-    def with_options(self, **options: str | None) -> "Settings":
-        given = {**dict(self.options), **{key: value for key, value in options.items() if value is not None}}
-        return replace(self, options=tuple(sorted(given.items())))
+    def with_options(self, **given: str | None) -> "Settings":
+        for name in given:
+            options.get(name)  # refuses a name that nothing reads
+        kept = {name: value for name, value in given.items() if value is not None}
+        return replace(self, options=tuple(sorted({**dict(self.options), **kept}.items())))
+
+    def with_assignments(self, given: Sequence[str]) -> "Settings":
+        """The same from the text of `--option NAME=VALUE`."""
+        parts = [text.partition("=") for text in given]
+        for text, (name, _, value) in zip(given, parts, strict=True):
+            if not name.strip() or not value.strip():
+                raise UsageError(f"--option {text}: write it as NAME=VALUE")
+        return self.with_options(**{name.strip(): value.strip() for name, _, value in parts})
 
     def with_cache(self, cache: Path | None) -> "Settings":
         return replace(self, cache=cache)

@@ -1,0 +1,32 @@
+"""Choices that single features ask their tools for by name: `tools.option("theta")`.
+
+On the command line some have a flag of their own; `--option NAME=VALUE` takes any of them, `sightline.score` takes them
+as keywords.
+A package that reads one of its own adds it here: `options.add("name")(Option("What it is."))`.
+"""
+
+from sightline.registry import Registry
+
+
+class Option:
+    """A named choice. Its documentation says what may be given."""
+
+    def __init__(self, told: str) -> None:
+        self.__doc__ = told
+
+
+options: Registry[Option] = Registry("option")
+
+for _name, _told in {
+    "theta": "GROOViST's theta: `auto`, `corpus`, `shipped`, a number, or a saved file.",
+    "idf": "Document frequencies of words: `auto`, `corpus`, `shipped`, or a saved file.",
+    "coherence": "A sequence classifier for `rovist-c`: NAME or PATH.",
+    "vectors": "Word vectors in GloVe's text form, for `rovist-vg` and `wmd`.",
+    "vg": "A model of `sightline train vg`, for `rovist-vg`.",
+    "rater": "A model of `sightline train rater`, for `vicr`.",
+    "wordnet": "A folder of WordNet, METEOR's jar, or `none`, for the synonyms of `meteor` and `scenegraph`.",
+    "paraphrases": "METEOR's paraphrase table, for `meteor`.",
+    "meteor_jar": "METEOR's jar, for `meteor:engine=java`.",
+    "spice_jar": "SPICE's jar, for `spice`.",
+}.items():
+    options.add(_name)(Option(_told))
