@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich import box
 from rich.table import Table
 
 from sightline.cli.app import app, console
@@ -44,7 +45,10 @@ def demo_table(
     means: Mapping[str, Mapping[str, float]],
 ) -> Table:
     """A row per text, grouped by its pictures, and the means of each version below."""
-    table = Table(title="How true is each text to its pictures?", title_justify="left")
+    # narrow enough for a terminal of 80 columns
+    table = Table(
+        title="How true is each text to its pictures?", title_justify="left", box=box.SIMPLE_HEAD, padding=0
+    )
     table.add_column("pictures")
     table.add_column("text")
     for metric in chosen:
