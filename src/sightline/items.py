@@ -13,7 +13,7 @@ Box = tuple[float, float, float, float]
 class Item:
     """A text and the pictures it should be true to: a caption (one picture) or a story (several).
 
-    `sentences` are given ones; None means that a story's text is still to be split. A caption is never split.
+    `sentences` are given ones; without any, a story's text is still to be split. A caption is never split.
     """
 
     id: str
@@ -34,7 +34,7 @@ class Item:
 
     @property
     def whole_text(self) -> str:
-        return self.text if self.sentences is None else " ".join(self.sentences)
+        return " ".join(self.sentences) if self.sentences else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +103,10 @@ class Score:
     score: float
     signature: str
     evidence: Evidence
+
+
+DUPLICATE = "an earlier item has the same id; this one is left out"
+"""The reason of a failure that is not the first item's of its id."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,15 @@ def test_wrong_use_is_told_in_one_line(items: object, metrics: list[str], says: 
     assert "\n" not in str(told.value)
 
 
+def test_bad_lines_of_a_file_are_failures_and_the_rest_is_scored(tmp_path: Path) -> None:
+    file = tmp_path / "stories.jsonl"
+    file.write_text('{"id": "a", "images": [], "text": "A dog runs. A cat sits."}\nnot JSON\n')
+    result = score(file, ["rovist-nr"])
+    assert [one.id for one in result.scores] == ["a"]
+    assert [failure.source for failure in result.failures] == [f"{file}:2"]
+    assert result.report(tmp_path / "new" / "folder" / "report.html").is_file()
+
+
 def test_an_option_that_nothing_reads_is_refused() -> None:
     with pytest.raises(UsageError, match="unknown option 'thetta'; did you mean 'theta'"):
         score(STORIES, ["groovist"], thetta=0.6)

@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 from sightline.cli import main
+from sightline.metrics import metrics
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -127,6 +128,18 @@ def test_every_bad_item_is_listed_and_every_good_one_scored(
         (["good.jsonl", "-m", "clipscore", "--engine", "lokal"], "did you mean 'local'?"),
         (["good.jsonl", "-m", "clipscore", "--option", "wordnett=x"], "did you mean 'wordnet'?"),
         (["good.jsonl", "-m", "clipscore", "--option", "wordnet"], "write it as NAME=VALUE"),
+        (
+            ["good.jsonl", "-m", "groovist", "--theta", "abc"],
+            "abc: neither a number nor a readable statistics file",
+        ),
+        (["good.jsonl", "-m", "groovist", "--theta", "nan"], "--theta nan: not a number to compare with"),
+        (["good.jsonl", "-m", "groovist", "--theta", "inf"], "--theta inf: not a number to compare with"),
+        (
+            ["good.jsonl", "-m", "groovist:weights=idf", "--idf", "nowhere.json"],
+            "nowhere.json: not a readable idf",
+        ),
+        (["good.jsonl"], "Missing option '--metric'"),
+        (["good.jsonl", "-m", "clipscore", "--region-count", "x"], "Invalid value for '--region-count'"),
     ],
 )
 def test_wrong_use_is_one_clear_line_and_leaves_nothing(
@@ -158,8 +171,8 @@ def test_sentences_and_pictures_that_cannot_be_paired(
 ) -> None:
     """Metrics that pair them fail for the item; holistic ones go on."""
     source = write(folder / "odd.jsonl", [{"id": "a", **GOOD, "images": ["p0.png", "p1.png", "p2.png"]}])
-    metrics = ["-m", "clipscore", "-m", "groovist:weights=none"]
-    status, _, _ = sightline("score", str(source), *metrics, "-o", str(tmp_path), *choices(tiny_clip))
+    chosen = ["-m", "clipscore", "-m", "groovist:weights=none"]
+    status, _, _ = sightline("score", str(source), *chosen, "-o", str(tmp_path), *choices(tiny_clip))
     assert status == 3
     (failure,) = lines(tmp_path / "failures.jsonl")
     assert (failure["metric"], failure["reason"]) == (
@@ -179,3 +192,98 @@ def test_text_that_was_cut_is_said_in_the_evidence(
     sightline("score", str(source), "-m", "clipscore", "-o", str(tmp_path), *choices(tiny_clip))
     (score,) = lines(tmp_path / "scores.jsonl")
     assert score["evidence"]["notes"] == ["sentence 1 was cut to the encoder's length"]
+
+
+@pytest.mark.parametrize("name", ["scores.jsonl", "summary.json", "report.html"])
+def test_a_folder_in_the_place_of_a_result_is_one_clear_line(
+    sightline: Command, folder: Path, tmp_path: Path, tiny_clip: Path, name: str
+) -> None:
+    source = write(folder / "good.jsonl", [{"id": "a", **GOOD}])
+    (tmp_path / name).mkdir()
+    status, _, err = sightline(
+        "score", str(source), "-m", "clipscore", "-o", str(tmp_path), *choices(tiny_clip)
+    )
+    assert status == 2
+    assert name in err and "cannot write there" in err and err.count("\n") == 1
+    (tmp_path / name).rmdir()
+    status, _, _ = sightline(
+        "score", str(source), "-m", "clipscore", "-o", str(tmp_path), "--resume", *choices(tiny_clip)
+    )
+    assert status == 0
+
+
+def test_a_caption_is_one_sentence_however_it_is_given(
+    sightline: Command, folder: Path, tmp_path: Path, tiny_clip: Path
+) -> None:
+    one, two = "The red dog runs.", "A man sits near the boat."
+    source = write(
+        folder / "captions.jsonl",
+        [
+            {"id": "text", "images": ["p0.png"], "text": f"{one} {two}"},
+            {"id": "sentences", "images": ["p0.png"], "sentences": [one, two]},
+            {"id": "both", "images": ["p0.png"], "sentences": [], "text": f"{one} {two}"},
+        ],
+    )
+    chosen = ["-m", "clipscore", "-m", "groovist:weights=none"]
+    status, _, _ = sightline("score", str(source), *chosen, "-o", str(tmp_path), *choices(tiny_clip))
+    assert status == 0
+    rows = lines(tmp_path / "scores.jsonl")
+    assert len({row["score"] for row in rows if row["metric"] == "clipscore"}) == 1
+    assert all(row["evidence"]["sentences"] == [f"{one} {two}"] for row in rows)
+
+
+def test_a_blank_sentence_keeps_its_place(
+    sightline: Command, folder: Path, tmp_path: Path, tiny_clip: Path
+) -> None:
+    """What is said of the third picture is not held against the second."""
+    three = ["p0.png", "p1.png", "p2.png"]
+    said = ["The red dog runs.", "", "A man sits near the boat."]
+    source = write(folder / "pale.jsonl", [{"id": "a", "images": three, "sentences": said}])
+    chosen = ["-m", "groovist:weights=none", "-m", "rovist-nr", "-m", "clipscore"]
+    status, _, _ = sightline("score", str(source), *chosen, "-o", str(tmp_path), *choices(tiny_clip))
+    assert status == 3
+    (failure,) = lines(tmp_path / "failures.jsonl")
+    assert failure["reason"] == "sentence 2 is empty: it cannot be held against its picture"
+    groovist, nr = lines(tmp_path / "scores.jsonl")
+    assert "T" in groovist["evidence"]["parts"]
+    assert {phrase["sentence"] for phrase in groovist["evidence"]["phrases"]} == {0, 2}
+    assert nr["evidence"]["sentences"] == [said[0], said[2]]
+
+
+def test_phrases_and_references_that_were_cut_and_own_regions_are_said(
+    sightline: Command, folder: Path, tmp_path: Path, tiny_clip: Path
+) -> None:
+    phrase = "The " + "small red " * 40 + "dog"
+    item = {"images": ["p0.png"], "text": f"{phrase} runs.", "references": ["A dog. " * 90, "A dog."]}
+    source = write(folder / "cut.jsonl", [{"id": "a", **item, "regions": [[[0, 0, 20, 20]]]}])
+    chosen = ["-m", "groovist:weights=none", "-m", "refclipscore"]
+    sightline("score", str(source), *chosen, "-o", str(tmp_path), *choices(tiny_clip))
+    groovist, reference = (row["evidence"]["notes"] for row in lines(tmp_path / "scores.jsonl"))
+    assert any(note.startswith("the phrase 'the small red") and "cut" in note for note in groovist)
+    assert "the regions are the item's own" in groovist
+    assert "reference 1 was cut to the encoder's length" in reference
+    assert not any("reference 2" in note for note in reference)
+
+
+def test_two_pictures_of_the_same_bytes_keep_the_regions_of_their_names(
+    sightline: Command, folder: Path, tmp_path: Path, tiny_clip: Path
+) -> None:
+    for name in ("twin1.png", "twin2.png"):
+        (folder / name).write_bytes((folder / "p0.png").read_bytes())
+    table = folder / "twins.csv"
+    table.write_text('image_id,bbox\ntwin1,"[0, 0, 20, 20]"\ntwin2,"[30, 10, 60, 40]"\n')
+    source = write(
+        folder / "twins.jsonl",
+        [{"id": name, "images": [f"{name}.png"], "text": "The red dog runs."} for name in ("twin1", "twin2")],
+    )
+    chosen = ["--encoder", f"clip:{tiny_clip}", "--regions", f"boxes:{table}", "--cache", str(tmp_path / "c")]
+    for out in ("first", "again"):
+        sightline("score", str(source), "-m", "groovist:weights=none", "-o", str(tmp_path / out), *chosen)
+        boxes = [row["evidence"]["phrases"][0]["box"] for row in lines(tmp_path / out / "scores.jsonl")]
+        assert boxes == [[0, 0, 20, 20], [30, 10, 60, 40]]
+
+
+def test_the_list_of_metrics_has_one_line_each(sightline: Command) -> None:
+    status, out, _ = sightline("metrics")
+    assert status == 0
+    assert [line.split()[0] for line in out.splitlines()] == list(metrics)

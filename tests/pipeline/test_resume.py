@@ -185,3 +185,51 @@ def test_a_resumed_run_notices_what_changed(
     score_file(fresh, run("clipscore"), folder, resume=True, progress=quiet)
     score_file(fresh, run("clipscore"), tmp_path / "anew", progress=quiet)
     assert results(folder) == results(tmp_path / "anew")
+
+
+def test_a_resumed_run_notices_another_content_of_a_given_file(
+    tmp_path: Path, tiny_clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, ratings = stories(tmp_path, 5, 9), tmp_path / "ratings.csv"
+    ratings.write_text("dog;5\n")
+    settings = Settings(
+        encoder=f"clip:{tiny_clip}", regions="windows", region_count=3, concreteness=ratings, cache=None
+    )
+
+    def score(theta: str) -> None:
+        run = Run(["groovist"], settings.with_options(theta=theta))
+        score_file(source, run, tmp_path / "out", resume=True, progress=lambda stage, done: None)
+
+    def crash(*given: Any, **more: Any) -> None:
+        raise Crash
+
+    monkeypatch.setattr("sightline.pipeline.files.write_report", crash)
+    with pytest.raises(Crash):
+        score("0.6")
+    monkeypatch.undo()
+    ratings.write_text("dog;1.5\n")
+    with pytest.raises(UsageError, match="other metrics or settings"):
+        score("0.6")
+
+
+def test_a_resumed_run_takes_another_theta(
+    tmp_path: Path, tiny_clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = stories(tmp_path, 5, 9)
+    settings = Settings(encoder=f"clip:{tiny_clip}", regions="windows", region_count=3, cache=None)
+
+    def score(out: str, theta: str, resume: bool = False) -> None:
+        run = Run(["groovist:weights=none"], settings.with_options(theta=theta))
+        score_file(source, run, tmp_path / out, resume=resume, progress=lambda stage, done: None)
+
+    def crash(*given: Any, **more: Any) -> None:
+        raise Crash
+
+    monkeypatch.setattr("sightline.pipeline.files.write_report", crash)
+    with pytest.raises(Crash):
+        score("out", "0.6")
+    monkeypatch.undo()
+    assert entries(tmp_path / "out") > 0
+    score("out", "0.3", resume=True)
+    score("anew", "0.3")
+    assert results(tmp_path / "out") == results(tmp_path / "anew")

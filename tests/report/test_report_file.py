@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from sightline.items import Evidence, Failure, Item, PairEvidence, PhraseEvidence, Score
+from sightline.items import DUPLICATE, Evidence, Failure, Item, PairEvidence, PhraseEvidence, Score
 from sightline.report import gather, thumbnails, write_report
 
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=alert(1)>"
@@ -159,3 +159,20 @@ def test_long_input_is_streamed_and_cut(tmp_path: Path, photo: Path, monkeypatch
     index = unpack(out.read_text("utf-8"), "index")
     assert len(index["stories"]) == 50 and index["items"] == n
     assert peak < 4_000_000  # the text alone is 8.8 MB
+
+
+def test_what_is_left_out_is_told_apart_from_what_failed(tmp_path: Path, photo: Path) -> None:
+    """A later item of the same id does not speak for the first; a line that is no item is named by its place."""
+    item, score = story("a", photo)
+    failures = [
+        Failure("a", "cider", "there are no references", "s.jsonl:1"),
+        Failure("a", "cider", DUPLICATE, "s.jsonl:2"),
+        Failure("", "cider", "not JSON", "/home/me/s.jsonl:3"),
+    ]
+    out = tmp_path / "report.html"
+    write_report(out, [item], [score], failures, title="x", summary=summary())
+    html = out.read_text("utf-8")
+    (shown,) = unpack(html, "block-0")
+    assert [reason for _, reason in shown["failures"]] == ["there are no references"]
+    assert "1 with a failure" in html and "2 lines left out" in html
+    assert "s.jsonl:3" in html and "/home/me" not in html

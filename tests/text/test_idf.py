@@ -47,8 +47,14 @@ def test_saved_and_loaded(tmp_path) -> None:
 @pytest.mark.parametrize("units", ["phrases", "nouns"])
 def test_loaded_from_the_statistics_of_a_run(tmp_path, units) -> None:
     path = tmp_path / "statistics.json"
-    path.write_text(statistics_text(Fitted({WordIdf(units): Fit(Idf.fit(STORIES), "corpus")})))
-    assert Idf.load(path) == Idf.fit(STORIES)
+    other = "nouns" if units == "phrases" else "phrases"
+    fits = {
+        WordIdf(other): Fit(Idf.fit(STORIES[:1]), "corpus"),
+        WordIdf(units): Fit(Idf.fit(STORIES), "corpus"),
+    }
+    path.write_text(statistics_text(Fitted(fits)))
+    assert Idf.load(path, units) == Idf.fit(STORIES)
+    assert Idf.load(path, other) == Idf.fit(STORIES[:1])
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,21 @@ def main() -> None:
     """Entry point of the `sightline` command."""
     share_heaps()
     try:
-        load_commands(sys.argv[1] if len(sys.argv) > 1 else None)()
+        asked = load_commands(sys.argv[1] if len(sys.argv) > 1 else None)
+        sys.exit(asked(standalone_mode=False) or 0)
     except UsageError as fault:
         errors.print(f"sightline: {fault}")
         sys.exit(2)
+    except typer.TyperException as fault:
+        errors.print(_one_line(fault), end="")
+        sys.exit(2)
+    except typer.Abort:
+        sys.exit(1)
+
+
+def _one_line(fault: typer.TyperException) -> str:
+    """What Typer has to say of wrong use; nothing where it has shown a command's help already."""
+    told = str(getattr(fault, "format_message", fault.__str__)()).strip()
+    context = getattr(fault, "ctx", None)
+    more = f" ('{context.command_path} --help' tells more)" if context else ""
+    return f"sightline: {told}{more}\n" if told else ""

@@ -1,6 +1,6 @@
 """`sightline metrics`: every metric, built in or installed, with one line each."""
 
-from rich.table import Table
+from rich.text import Text
 
 from sightline.cli.app import app, console
 from sightline.features.base import options_of
@@ -9,11 +9,11 @@ from sightline.metrics import metrics
 
 @app.command("metrics")
 def list_metrics() -> None:
-    """List the metrics with their options."""
-    table = Table(show_lines=False)
-    for name in ("metric", "what it measures", "options (defaults)"):
-        table.add_column(name, overflow="fold")
+    """List the metrics, one line each, with their options and defaults."""
+    width = max(map(len, metrics))
     for name in metrics:
-        options = ", ".join(f"{key}={value}" for key, value in options_of(metrics.get(name)()).items())
-        table.add_row(name, metrics.describe(name), options)
-    console.print(table)
+        options = ",".join(f"{key}={value}" for key, value in options_of(metrics.get(name)()).items())
+        line = Text.assemble(
+            (f"{name:<{width}}  ", "bold"), metrics.describe(name), (f"  {options}" if options else "", "dim")
+        )
+        console.print(line, soft_wrap=True)

@@ -104,6 +104,10 @@ class Statistic(Generic[V]):
         """Features that `fit` reads."""
         return ()
 
+    def check(self, tools: Tools) -> None:
+        """Refuse what the user gave for it, before any work is done."""
+        return
+
     def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[V]:
         """Learn from every item (streamed, possibly more than once), or take what the user gave or we ship."""
         raise TypeError(f"{type(self).__name__} does not say how it is fitted")

@@ -29,7 +29,7 @@ class NeighbourOrder(Feature[NeighbourOrderValue]):
 
     def compute(self, batch: Sequence[Features], tools: Tools) -> list[NeighbourOrderValue | Unscorable]:
         model = _model(tools)
-        stories = [got[Sentences()].sentences for got in batch]
+        stories = [got[Sentences()].spoken for got in batch]
         pairs = list(dict.fromkeys(pair for story in stories for pair in pairwise(story)))
         follows = dict(zip(pairs, map(float, model.probabilities(pairs)), strict=True)) if pairs else {}
         return [

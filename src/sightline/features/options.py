@@ -9,10 +9,14 @@ from sightline.registry import Registry
 
 
 class Option:
-    """A named choice. Its documentation says what may be given."""
+    """A named choice. Its documentation says what may be given.
 
-    def __init__(self, told: str) -> None:
+    `late` ones are asked for only when scores are made of the features: a run can go on with another.
+    """
+
+    def __init__(self, told: str, late: bool = False) -> None:
         self.__doc__ = told
+        self.late = late
 
 
 options: Registry[Option] = Registry("option")
@@ -29,4 +33,4 @@ for _name, _told in {
     "meteor_jar": "METEOR's jar, for `meteor:engine=java`.",
     "spice_jar": "SPICE's jar, for `spice`.",
 }.items():
-    options.add(_name)(Option(_told))
+    options.add(_name)(Option(_told, late=_name in ("theta", "idf")))

@@ -1,6 +1,7 @@
 """What is learned from the scored corpus before any score: theta and idf. On few stories, what we ship stands in."""
 
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,9 @@ from sightline.text.idf import Idf
 SCALE = 2.5
 """Published GROOViST works on CLIPScore's scale: 2.5 x max(0, cosine)."""
 
+CHOICES = ("auto", "corpus", "shipped")
+"""Words for where theta and idf come from; anything else is a number or a file."""
+
 ENOUGH = 30
 """Below so many stories a corpus statistic would be circular: it would be made of the very scores it judges."""
 
@@ -31,9 +35,14 @@ class Theta(Statistic[float]):
     def needs(self) -> tuple[Feature[Any], ...]:
         return (Alignment(self.units),)
 
+    def check(self, tools: Tools) -> None:
+        choice = tools.option("theta") or "auto"
+        if choice not in CHOICES:
+            self._given(choice)
+
     def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[float]:
         choice = tools.option("theta") or "auto"
-        if choice not in ("auto", "corpus", "shipped"):
+        if choice not in CHOICES:
             return self._given(choice)
         if choice != "shipped":
             total = count = stories = 0.0
@@ -57,12 +66,14 @@ class Theta(Statistic[float]):
 
     def _given(self, choice: str) -> Fit[float]:
         try:
-            return Fit(float(choice), f"{float(choice):.6g}")
+            theta = float(choice)
         except ValueError:
-            saved = read_statistics(Path(choice)).get(f"theta.{self.units}")
-            if not isinstance(saved, int | float):
+            theta = read_statistics(Path(choice)).get(f"theta.{self.units}", math.nan)
+            if isinstance(theta, bool) or not isinstance(theta, int | float) or not math.isfinite(theta):
                 raise UsageError(f"{choice}: no theta.{self.units} in it") from None
-            return Fit(float(saved), f"{saved:.6g}")
+        if not math.isfinite(theta):
+            raise UsageError(f"--theta {choice}: not a number to compare with")
+        return Fit(float(theta), f"{theta:.6g}")
 
 
 @dataclass(frozen=True)
@@ -75,10 +86,15 @@ class WordIdf(Statistic[Idf]):
     def needs(self) -> tuple[Feature[Any], ...]:
         return (Phrases(self.units),)
 
+    def check(self, tools: Tools) -> None:
+        choice = tools.option("idf") or "auto"
+        if choice not in CHOICES:
+            Idf.load(Path(choice), self.units)
+
     def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[Idf]:
         choice = tools.option("idf") or "auto"
-        if choice not in ("auto", "corpus", "shipped"):
-            return Fit(Idf.load(Path(choice)), f"file:{Path(choice).name}")
+        if choice not in CHOICES:
+            return Fit(Idf.load(Path(choice), self.units), f"file:{Path(choice).name}")
         if choice != "shipped":
             fitted = Idf.fit(self._words(got) for got in corpus if got.failure(Phrases(self.units)) is None)
             if choice == "corpus" or fitted.stories >= ENOUGH:

@@ -14,17 +14,25 @@ Units = Literal["phrases", "nouns"]
 
 
 def sentences_of(item: Item) -> tuple[str, ...]:
-    """The item's sentences: a caption is one, given ones are kept, a story's text is split."""
-    if item.sentences is not None:
-        return tuple(s for s in item.sentences if s.strip())
+    """The item's sentences: a caption is one, given ones are kept, a story's text is split.
+
+    A given sentence that is blank keeps its place: the next one belongs to the next picture.
+    """
+    if not item.whole_text.strip():
+        return ()
     if item.is_caption:
-        return (item.text,) if item.text.strip() else ()
-    return tuple(split_sentences(item.text))
+        return (item.whole_text,)
+    return tuple(item.sentences) if item.sentences else tuple(split_sentences(item.text))
 
 
 @dataclass(frozen=True)
 class SentencesValue:
     sentences: tuple[str, ...]
+
+    @property
+    def spoken(self) -> tuple[str, ...]:
+        """Those that say something."""
+        return tuple(sentence for sentence in self.sentences if sentence.strip())
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,9 @@ from sightline.features.base import Feature, Features, Tools
 from sightline.features.text import Phrases, Sentences, Units
 from sightline.items import Box, Item
 from sightline.vision.pictures import Picture
+
+SHORT = 16
+"""Characters that every encoder reads whole."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +39,9 @@ class Regions(Feature[RegionsValue]):
             if not isinstance(pictures, Unscorable) and got.item.regions is None
             for picture in pictures
         ]
-        unique = list({picture.digest: picture for picture in ask}.values())
-        proposed: dict[str, tuple[Box, ...] | Unscorable] = {}
-        if unique:
-            for picture, boxes in zip(unique, _propose(unique, tools), strict=True):
-                proposed[picture.digest] = boxes
+        unique = {picture.path: picture for picture in ask}
+        found = _propose(list(unique.values()), tools) if unique else []
+        proposed = dict(zip(unique, found, strict=True))
         return [
             pictures if isinstance(pictures, Unscorable) else _regions(got.item, pictures, proposed)
             for got, pictures in zip(batch, loaded, strict=True)
@@ -47,6 +49,11 @@ class Regions(Feature[RegionsValue]):
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
         return {"regions": tools.regions.signature}
+
+
+def region_notes(item: Item) -> tuple[str, ...]:
+    """The signature names the run's region source; an item may bring its own instead."""
+    return ("the regions are the item's own",) if item.regions is not None else ()
 
 
 def _propose(pictures: Sequence[Picture], tools: Tools) -> list[tuple[Box, ...] | Unscorable]:
@@ -60,7 +67,7 @@ def _propose(pictures: Sequence[Picture], tools: Tools) -> list[tuple[Box, ...] 
 
 
 def _regions(
-    item: Item, pictures: Sequence[Picture], proposed: Mapping[str, tuple[Box, ...] | Unscorable]
+    item: Item, pictures: Sequence[Picture], proposed: Mapping[Path, tuple[Box, ...] | Unscorable]
 ) -> RegionsValue | Unscorable:
     if item.regions is not None:
         if len(item.regions) != len(pictures):
@@ -68,7 +75,7 @@ def _regions(
         return RegionsValue(item.regions)
     boxes: list[tuple[Box, ...]] = []
     for picture in pictures:
-        found = proposed[picture.digest]
+        found = proposed[picture.path]
         if isinstance(found, Unscorable):
             return found
         boxes.append(found)
@@ -94,6 +101,8 @@ class AlignmentValue:
     """[phrase, picture]: best calibrated cosine over the picture's regions."""
     box: NDArray[np.float32]
     """[phrase, picture, 4]: the region that gave it."""
+    truncated: tuple[int, ...] = ()
+    """Numbers of the phrases that were cut to the encoder's length."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +129,7 @@ class Alignment(Feature[AlignmentValue]):
         return [
             job
             if isinstance(job, Unscorable)
-            else job.align(calibrate(next(phrase_rows) @ next(region_rows).T))
+            else job.align(calibrate(next(phrase_rows) @ next(region_rows).T), cut(job.phrases, tools))
             for job in jobs
         ]
 
@@ -159,8 +168,14 @@ class _Job:
             (picture, box) for picture, boxes in zip(self.pictures, self.boxes, strict=True) for box in boxes
         ]
 
-    def align(self, cosine: NDArray[Any]) -> AlignmentValue:
-        return AlignmentValue(self.phrases, self.first, *best_regions(cosine, self.boxes))
+    def align(self, cosine: NDArray[Any], truncated: tuple[int, ...]) -> AlignmentValue:
+        return AlignmentValue(self.phrases, self.first, *best_regions(cosine, self.boxes), truncated)
+
+
+def cut(texts: Sequence[str], tools: Tools) -> tuple[int, ...]:
+    """Numbers of the texts that are longer than the encoder reads."""
+    encoder = tools.embedder.encoder
+    return tuple(n for n, text in enumerate(texts) if len(text) > SHORT and encoder.truncated(text))
 
 
 def best_regions(
@@ -212,7 +227,7 @@ class PairSimilarity(Feature[PairsValue]):
             if isinstance(job, Unscorable)
             else PairsValue(
                 tuple(next(cosine) for _ in job),
-                tuple(n for n, (sentence, _) in enumerate(job) if embed.encoder.truncated(sentence)),
+                cut([sentence for sentence, _ in job], tools),
             )
             for job in jobs
         ]
@@ -229,6 +244,8 @@ def sentence_pairs(got: Features, tools: Tools) -> list[tuple[str, Picture]] | U
         return pictures
     if len(sentences) != len(pictures):
         return Unscorable(f"{len(sentences)} sentences for {len(pictures)} pictures: they cannot be paired")
+    if blank := [number for number, sentence in enumerate(sentences, 1) if not sentence.strip()]:
+        return Unscorable(f"sentence {blank[0]} is empty: it cannot be held against its picture")
     return [
         (tools.embedder.encoder.prompt + sentence, picture)
         for sentence, picture in zip(sentences, pictures, strict=True)
@@ -239,6 +256,8 @@ def sentence_pairs(got: Features, tools: Tools) -> list[tuple[str, Picture]] | U
 class ReferenceCosines:
     cosine: tuple[float, ...]
     """The caption, prompted, against each reference, prompted."""
+    truncated: tuple[int, ...] = ()
+    """Numbers of the references that were cut to the encoder's length."""
 
 
 @dataclass(frozen=True)
@@ -256,10 +275,12 @@ class ReferenceSimilarity(Feature[ReferenceCosines]):
         rows = tools.embedder.texts([prompt + text for refs in references for text in refs])
         captions = tools.embedder.texts([prompt + got.item.whole_text for got in batch])
         return [
-            ReferenceCosines(tuple((block @ caption).tolist()))
-            if len(block)
+            ReferenceCosines(tuple((block @ caption).tolist()), cut([prompt + text for text in refs], tools))
+            if refs
             else Unscorable("there are no references")
-            for block, caption in zip(_split(rows, [len(refs) for refs in references]), captions, strict=True)
+            for refs, block, caption in zip(
+                references, _split(rows, [len(refs) for refs in references]), captions, strict=True
+            )
         ]
 
     def signature(self, tools: Tools) -> Mapping[str, str]:

@@ -24,7 +24,9 @@ def refclipscore(clip_s: float, reference_cosines: Sequence[float]) -> float:
     return 2 * clip_s * best / (clip_s + best) if clip_s + best > 0 else 0.0
 
 
-def _evidence(got: Features, scores: Sequence[float], parts: dict[str, float]) -> Evidence:
+def _evidence(
+    got: Features, scores: Sequence[float], parts: dict[str, float], notes: Sequence[str] = ()
+) -> Evidence:
     sentences = got[Sentences()].sentences
     return Evidence(
         sentences=sentences,
@@ -32,8 +34,9 @@ def _evidence(got: Features, scores: Sequence[float], parts: dict[str, float]) -
             PairEvidence(f"sentence {n}", f"picture {n}", score) for n, score in enumerate(scores, 1)
         ),
         parts=parts,
-        notes=tuple(
-            f"sentence {n + 1} was cut to the encoder's length" for n in got[PairSimilarity()].truncated
+        notes=(
+            *(f"sentence {n + 1} was cut to the encoder's length" for n in got[PairSimilarity()].truncated),
+            *notes,
         ),
     )
 
@@ -61,8 +64,12 @@ class RefClipScore(Metric):
 
     def score(self, got: Features, fitted: Fitted) -> tuple[float, Evidence]:
         if not got.item.is_caption:
-            raise Unscorable("refclipscore compares captions with references; a story has several pictures")
+            raise Unscorable(
+                f"refclipscore compares captions with references; this item has {len(got.item.images)} pictures"
+            )
         clip_s = clipscore(got[PairSimilarity()].cosine[0])
-        best = max(0.0, *got[ReferenceSimilarity()].cosine)
-        score = refclipscore(clip_s, got[ReferenceSimilarity()].cosine)
-        return score, _evidence(got, [clip_s], {"clipscore": clip_s, "best reference": best})
+        references = got[ReferenceSimilarity()]
+        best = max(0.0, *references.cosine)
+        notes = [f"reference {n + 1} was cut to the encoder's length" for n in references.truncated]
+        score = refclipscore(clip_s, references.cosine)
+        return score, _evidence(got, [clip_s], {"clipscore": clip_s, "best reference": best}, notes)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sightline.features.base import Feature, Features, Fitted, Statistic
 from sightline.features.statistics import SCALE, Theta, WordIdf
 from sightline.features.text import PhraseConcreteness, Phrases, Sentences, Units
-from sightline.features.vision import Alignment, AlignmentValue
+from sightline.features.vision import Alignment, AlignmentValue, region_notes
 from sightline.items import Evidence, PhraseEvidence
 from sightline.metrics.base import Metric, metric
 from sightline.text.phrases import Mention
@@ -75,7 +75,15 @@ class Groovist(Metric):
             ),
             threshold=theta,
             parts=parts,
-            notes=(*got[Phrases(self.units)].notes, *notes),
+            notes=(
+                *got[Phrases(self.units)].notes,
+                *notes,
+                *(
+                    f"the phrase '{aligned.phrases[n]}' was cut to the encoder's length"
+                    for n in aligned.truncated
+                ),
+                *region_notes(got.item),
+            ),
         )
         return (parts["tanh"] if self.tanh == "on" else raw), evidence
 

@@ -41,7 +41,7 @@ class RovistC(Metric):
         return (Sentences(), NeighbourOrder())
 
     def score(self, got: Features, fitted: Fitted) -> tuple[float, Evidence]:
-        sentences = got[Sentences()].sentences
+        sentences = got[Sentences()].spoken
         order = got[NeighbourOrder()]
         p = judged(sentences, order.probability)
         evidence = Evidence(

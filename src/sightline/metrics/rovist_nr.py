@@ -94,7 +94,7 @@ class RovistNR(Metric):
         return (Sentences(),)
 
     def score(self, got: Features, fitted: Fitted) -> tuple[float, Evidence]:
-        sentences = got[Sentences()].sentences
+        sentences = got[Sentences()].spoken
         if self.variant == "published":
             words, similarity = published_words(sentences), published_jaccard
             if len(words) < 2:

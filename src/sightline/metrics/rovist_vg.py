@@ -11,6 +11,7 @@ from sightline.features.base import Feature, Features, Fitted, Statistic
 from sightline.features.grounding import NounGrounding
 from sightline.features.statistics import WordIdf
 from sightline.features.text import Phrases, Sentences
+from sightline.features.vision import region_notes
 from sightline.items import Evidence, PhraseEvidence
 from sightline.metrics.base import Metric, metric
 
@@ -72,6 +73,7 @@ class RovistVg(Metric):
             notes=(
                 *got[Phrases("nouns")].notes,
                 *((f"without a word vector, left out: {', '.join(found.unknown)}",) if found.unknown else ()),
+                *region_notes(got.item),
             ),
         )
         return (raw if self.form == "raw" else scaled(raw)), evidence

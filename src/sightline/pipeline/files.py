@@ -8,9 +8,9 @@ from typing import Any
 from sightline.errors import UsageError
 from sightline.features.base import Fitted
 from sightline.features.statistics import Theta, WordIdf
-from sightline.io import read_items
+from sightline.io import BadLine, read_items
 from sightline.io.write import ScoreWriter, read_failures, read_scores
-from sightline.items import Evidence, Failure, Score
+from sightline.items import Evidence, Failure, Item, Score
 from sightline.pipeline.journal import Journal
 from sightline.pipeline.result import summary_text
 from sightline.pipeline.run import Progress, Run
@@ -58,7 +58,30 @@ def score_file(
     """Score a file into a folder and return the summary. A run that is killed can be resumed from its journal."""
     items = read_items(source, format=format, on_error="collect")
     journal = open_journal(folder, run, resume, overwrite)
-    sink = FileSink(folder)
+    try:
+        sink = FileSink(folder)
+        summary = _score_into(sink, items, run, journal, progress)
+        write_whole(folder / "summary.json", summary_text(summary))
+        write_whole(folder / "statistics.json", statistics_text(run.fitted))
+        write_report(
+            folder / "report.html",
+            journal.items(summary["items"]),
+            read_scores(folder / "scores.jsonl"),
+            list(read_failures(folder / "failures.jsonl")),
+            title=title or source.name,
+            summary=summary,
+        )
+    except OSError as fault:  # a full disk, a folder where a file should be
+        raise UsageError(
+            f"{fault.filename or folder}: cannot write there ({fault.strerror}); --resume goes on"
+        ) from None
+    journal.delete()
+    return {**summary, "failures": sink.failures}
+
+
+def _score_into(
+    sink: FileSink, items: Iterable[Item | BadLine], run: Run, journal: Journal, progress: Progress
+) -> dict[str, Any]:
     try:
         summary = run.score(items, journal, sink, progress)
     except UsageError:
@@ -67,18 +90,7 @@ def score_file(
             journal.delete()
         raise
     sink.close()
-    write_whole(folder / "summary.json", summary_text(summary))
-    write_whole(folder / "statistics.json", statistics_text(run.fitted))
-    write_report(
-        folder / "report.html",
-        journal.items(summary["items"]),
-        read_scores(folder / "scores.jsonl"),
-        list(read_failures(folder / "failures.jsonl")),
-        title=title or source.name,
-        summary=summary,
-    )
-    journal.delete()
-    return {**summary, "failures": sink.failures}
+    return summary
 
 
 def open_journal(folder: Path, run: Run, resume: bool, overwrite: bool) -> Journal:
@@ -113,4 +125,4 @@ def statistics_text(fitted: Fitted) -> str:
         elif isinstance(statistic, WordIdf):
             found[f"idf.{statistic.units}"] = fit.value.to_json()
         found[f"{statistic.name}.source"] = fit.source
-    return json.dumps(found, indent=2) + "\n"
+    return json.dumps(found, indent=2, allow_nan=False) + "\n"

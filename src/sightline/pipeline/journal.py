@@ -68,6 +68,8 @@ class Journal:
             )
             self._db.execute("CREATE INDEX IF NOT EXISTS by_place ON entry (place)")
             known = self._db.execute("SELECT fingerprint FROM about").fetchone()
+        except sqlite3.OperationalError as fault:
+            raise UsageError(f"{path}: cannot write there ({fault})") from None
         except sqlite3.DatabaseError as fault:
             raise UsageError(
                 f"{path}: not a journal of Sightline ({fault}); delete it to start over"

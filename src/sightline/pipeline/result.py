@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sightline.errors import UsageError, extra
+from sightline.io.source import BadLine
 from sightline.items import Evidence, Failure, Item, Score
 from sightline.pipeline.journal import Journal
 from sightline.pipeline.run import Run
@@ -51,6 +52,7 @@ class Result:
         from sightline.report import write_report
 
         path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_report(path, self.items, self.scores, self.failures, title=title, summary=self.summary)
         return path
 
@@ -88,7 +90,8 @@ def score(
 ) -> Result:
     """Score items (objects, dictionaries in the form of the JSON Lines contract, or a file) with metrics.
 
-    Image paths in dictionaries are relative to `base`. `options` are named choices of single metrics: `theta`, `idf`,
+    Image paths in dictionaries are relative to `base`. Bad lines of a file are failures, a bad dictionary is an error.
+    `options` are named choices of single metrics: `theta`, `idf`,
     `coherence`, …
     """
     from sightline.io import read_items
@@ -104,13 +107,15 @@ def score(
     ).with_options(**{key: None if value is None else str(value) for key, value in options.items()})
     if cache is not True:
         settings = settings.with_cache(Path(cache) if cache else None)
-    if isinstance(items, str | Path):
-        items = read_items(Path(items))
     if isinstance(items, Item | Mapping):
         raise UsageError("items is a list of items, of dictionaries as in JSON Lines, or the path of a file")
-    ready = tuple(_item(item, Path(base), f"item {number}") for number, item in enumerate(items, 1))
+    ready: tuple[Item | BadLine, ...] = (
+        tuple(read_items(Path(items), on_error="collect"))
+        if isinstance(items, str | Path)
+        else tuple(_item(item, Path(base), f"item {number}") for number, item in enumerate(items, 1))
+    )
     run = Run(metrics, settings, engine)
-    result = Result(ready)
+    result = Result(tuple(item for item in ready if isinstance(item, Item)))
     journal = Journal(None, run.fingerprint)
     result.summary = run.score(ready, journal, result, lambda stage, done: None)
     journal.close()

@@ -11,8 +11,9 @@ import numpy as np
 from sightline.errors import Unscorable
 from sightline.features.base import Features, Fitted
 from sightline.io import BadLine
-from sightline.items import Evidence, Failure, Item, Score
+from sightline.items import DUPLICATE, Evidence, Failure, Item, Score
 from sightline.metrics import Metric
+from sightline.metrics.base import package_version
 from sightline.pipeline.engines import Batch, engines
 from sightline.pipeline.journal import Journal
 from sightline.pipeline.plan import Plan
@@ -58,17 +59,7 @@ class Run:
         self.plan = Plan.of(specs)
         self.tools = LocalTools(settings)
         self.engine = engines.get(engine)
-        self.fingerprint = repr(
-            (
-                tuple(self.plan.metrics),
-                settings.encoder,
-                settings.nlp,
-                settings.regions,
-                settings.region_count,
-                settings.concreteness,
-                settings.options,
-            )
-        )
+        self.fingerprint = repr((package_version(), tuple(self.plan.metrics), settings.fingerprint))
 
     def score(
         self,
@@ -82,6 +73,8 @@ class Run:
 
         Corpus statistics are learned from the items named in `learn_from`, or from all.
         """
+        for statistic in self.plan.statistics:
+            statistic.check(self.tools)
         left_out = LeftOut()
         places = self._compute(items, journal, left_out, progress)
         corpus = Corpus(journal, self.plan, places)
@@ -168,10 +161,9 @@ class LeftOut:
                 yield len(seen) - 1, Features(one)
 
     def failures(self, metric: str) -> list[Failure]:
-        again = "an earlier item has the same id; this one is left out"
         return [
             *(Failure(bad.id, metric, bad.reason, bad.where) for bad in self.bad_lines),
-            *(Failure(item.id, metric, again, item.source) for item in self.duplicates),
+            *(Failure(item.id, metric, DUPLICATE, item.source) for item in self.duplicates),
         ]
 
 

@@ -1,5 +1,6 @@
 """What a user chooses for a run, and the tools made from those choices."""
 
+import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -38,6 +39,19 @@ class Settings:
     options: tuple[tuple[str, str], ...] = ()
     """Named choices that single features ask for, of those in `sightline.features.options`."""
 
+    @property
+    def fingerprint(self) -> tuple[str, ...]:
+        """What the features of an item depend on: each choice, with the state of the file or folder it names."""
+        chosen = (
+            self.encoder,
+            self.nlp,
+            self.regions,
+            str(self.region_count),
+            f"concreteness:{self.concreteness or 'embedded'}",
+            *(f"{name}:{value}" for name, value in self.options if not options.get(name).late),
+        )
+        return tuple(f"{choice}@{_state(choice)}" for choice in chosen)
+
     def with_options(self, **given: str | None) -> "Settings":
         for name in given:
             options.get(name)  # refuses a name that nothing reads
@@ -54,6 +68,14 @@ class Settings:
 
     def with_cache(self, cache: Path | None) -> "Settings":
         return replace(self, cache=cache)
+
+
+def _state(choice: str) -> str:
+    """Sizes and times of the files behind `PATH` or `name:PATH`; nothing where no path is named."""
+    place = Path(choice.partition(":")[2] or choice)
+    files = sorted(place.rglob("*")) if place.is_dir() else [place] if place.is_file() else []
+    states = [(file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.is_file()]
+    return hashlib.blake2b(repr(states).encode(), digest_size=8).hexdigest() if states else ""
 
 
 class LocalTools:
@@ -85,7 +107,8 @@ class LocalTools:
 
     @cached_property
     def regions(self) -> RegionSource:
-        return RememberedRegions(load_regions(self.settings.regions, self.settings.region_count), self.cache)
+        source = load_regions(self.settings.regions, self.settings.region_count)
+        return source if getattr(source, "by_name", False) else RememberedRegions(source, self.cache)
 
     @cached_property
     def embedder(self) -> Embedder:

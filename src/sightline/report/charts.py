@@ -76,7 +76,7 @@ def strips(
         return _nothing(label)
     span = domain or _span(everything)
     rows = [_strip(name, values, span) for name, values in found.items()]
-    rows.append(_row("", _svg(_axis(span, 0), 20, ""), "mean"))
+    rows.append(_row("", _svg(_axis(span, 0, about=3), 20, ""), "mean"))
     return _rows(rows, label=label, series=series)
 
 
@@ -219,14 +219,14 @@ def _digits(span: Span, about: int = 5) -> int:
     return max(0, min(6, -math.floor(math.log10(_step(span, about) * 1.001))))
 
 
-def _axis(span: Span, y: float) -> list[Markup]:
+def _axis(span: Span, y: float, about: int = 5) -> list[Markup]:
     line = Markup('<line class="axis" x1="0" x2="100%" y1="{:.1f}" y2="{:.1f}"/>').format(y + 0.5, y + 0.5)
-    digits = _digits(span)
+    digits = _digits(span, about)
     texts = [
         Markup('<text x="{:.3f}%" y="{:.1f}" text-anchor="{}">{}</text>').format(
             spot, y + 15, "start" if spot < 6 else "end" if spot > 94 else "middle", number(tick, digits)
         )
-        for tick in _ticks(span)
+        for tick in _ticks(span, about)
         if (spot := _place(tick, span)) is not None
     ]
     return [line, *texts]

@@ -9,7 +9,7 @@ from itertools import islice
 
 import msgspec
 
-from sightline.items import Evidence, Failure, Item, Score
+from sightline.items import DUPLICATE, Evidence, Failure, Item, Score
 from sightline.report.page import clean
 
 STORIES = 10_000
@@ -103,6 +103,8 @@ class Gathered:
 
     def _add_failures(self, failures: Iterable[Failure]) -> None:
         for failure in failures:
+            if failure.reason == DUPLICATE:  # of a later item; the story shown is the first
+                continue
             place, _ = self._find(failure.id)
             if place is not None and place < STORIES:
                 self._db.execute(

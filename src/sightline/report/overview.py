@@ -56,8 +56,9 @@ def failures(found: Sequence[Failure], places: Mapping[str, int]) -> Section | N
     examples: dict[tuple[str, str], list[str]] = defaultdict(list)
     for failure in found:
         some = examples[failure.reason, failure.metric]
-        if len(some) < 5 and failure.id not in some:
-            some.append(failure.id)
+        name = failure.id or failure.source.rsplit("/", 1)[-1]  # a line that is no item has no id
+        if len(some) < 5 and name not in some:
+            some.append(name)
     rows = [
         [reason, metric, count, _ids(examples[reason, metric], count, places)]
         for (reason, metric), count in counts.most_common(100)

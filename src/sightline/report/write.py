@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from markupsafe import Markup
 
-from sightline.items import Evidence, Failure, Item, Score
+from sightline.items import DUPLICATE, Evidence, Failure, Item, Score
 from sightline.report import overview
 from sightline.report.gather import Gathered, Story
 from sightline.report.page import Section, clean, number, source, stream
@@ -57,7 +57,8 @@ def _pieces(
     systems = sorted(
         {name for found in gathered.distributions.values() for name in found if name is not None}
     )
-    failed = {failure.id for failure in failures}
+    failed = {failure.id for failure in failures if failure.id and failure.reason != DUPLICATE}
+    others = len({failure.source for failure in failures if not failure.id or failure.reason == DUPLICATE})
     sections = [
         overview.overview(summary, gathered.distributions),
         Section("Stories", Markup(source("stories.html")), id="stories", wide=True),
@@ -69,6 +70,8 @@ def _pieces(
         facts.append(f"{len(systems)} {'system' if len(systems) == 1 else 'systems'}")
     if failed:
         facts.append(f"{number(len(failed))} with a failure")
+    if others:
+        facts.append(f"{number(others)} {'line' if others == 1 else 'lines'} left out")
     return stream(
         title,
         [section for section in sections if section],

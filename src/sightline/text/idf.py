@@ -33,23 +33,18 @@ class Idf:
         return cls(n, dict(counts))
 
     @classmethod
-    def load(cls, path: Path) -> "Idf":
-        """From a file of `to_json`, or from the statistics.json of an earlier run."""
+    def load(cls, path: Path, units: str = "phrases") -> "Idf":
+        """From a file of `to_json`, or from the statistics.json of an earlier run: there the one of these units."""
         try:
             found = json.loads(path.read_text("utf-8"))
         except (OSError, UnicodeDecodeError, json.JSONDecodeError) as fault:
             raise UsageError(f"{path}: not a readable idf file ({fault})") from None
-        saved = (
-            [found, *(found[key] for key in ("idf.phrases", "idf.nouns") if key in found)]
-            if _is(found, dict)
-            else []
-        )
-        for entry in saved:
-            if _is(entry, dict) and _is(entry.get("stories"), int) and _is(entry.get("frequencies"), dict):
-                if not all(_is(n, int) and n >= 0 for n in entry["frequencies"].values()):
-                    raise UsageError(f"{path}: 'frequencies' must be counts of stories")
-                return cls(entry["stories"], entry["frequencies"])
-        raise UsageError(f"{path}: no idf in it: 'stories' and 'frequencies' are missing")
+        entry: Any = found.get(f"idf.{units}", found) if _is(found, dict) else None
+        if not (_is(entry, dict) and _is(entry.get("stories"), int) and _is(entry.get("frequencies"), dict)):
+            raise UsageError(f"{path}: no idf of {units} in it: 'stories' and 'frequencies' are missing")
+        if not all(_is(n, int) and n >= 0 for n in entry["frequencies"].values()):
+            raise UsageError(f"{path}: 'frequencies' must be counts of stories")
+        return cls(entry["stories"], entry["frequencies"])
 
     @classmethod
     @lru_cache(maxsize=1)

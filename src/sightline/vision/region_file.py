@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from sightline.errors import Unscorable
 from sightline.io.region_csv import file_digest, read_regions
@@ -16,6 +17,7 @@ class RegionFile:
 
     signature: str
     boxes: Mapping[str, list[Box]]
+    by_name: ClassVar[bool] = True
 
     @classmethod
     def open(cls, path: Path, count: int) -> "RegionFile":

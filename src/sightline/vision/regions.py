@@ -12,7 +12,11 @@ from sightline.vision.pictures import Picture
 
 
 class RegionSource(Protocol):
-    """Proposes regions. What it proposes for a picture does not depend on the other pictures."""
+    """Proposes regions. What it proposes for a picture does not depend on the other pictures.
+
+    A source with a true `by_name` goes by the file's name instead of what the picture shows; its regions are not
+    remembered for other files of the same content.
+    """
 
     @property
     def signature(self) -> str: ...
@@ -80,6 +84,7 @@ class OwnBoxes:
     """The item's own regions. They never come here; what comes here is an item without."""
 
     signature = "boxes"
+    by_name = True
 
     def propose(self, pictures: Sequence[Picture]) -> list[list[Box]]:
         raise Unscorable(
