@@ -66,6 +66,8 @@ class PhraseEvidence:
     box: Box | None = None
     by_image: tuple[float, ...] = ()
     """Best match within each picture: one row of the heat map."""
+    again: tuple[tuple[int, int, int], ...] = ()
+    """Sentence, start and end of its later mentions; they do not count again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
-SENTENCES = ("The \U0001f600 dog ran to the red ball.", f"A bird {HOSTILE} flew.", "Then a dragon came home.")
+SENTENCES = ("The \U0001f600 dog ran to the red ball.", f"A bird {HOSTILE} flew.", "Then a dragon came to the dog.")
 METRICS = ("groovist", "clipscore", "rovist-c")
 
 
@@ -28,8 +28,10 @@ def phrase(
 ) -> PhraseEvidence:
     start = SENTENCES[sentence].index(text)
     values = (by_image[image], math.copysign(0.7, contribution), 4.0, contribution)
+    later = [(n, said.find(text)) for n, said in enumerate(SENTENCES) if n > sentence and text in said]
+    again = tuple((n, at, at + len(text)) for n, at in later)
     return PhraseEvidence(
-        text, sentence, start, start + len(text), *values, image, (40, 30, 120, 90), by_image
+        text, sentence, start, start + len(text), *values, image, (40, 30, 120, 90), by_image, again
     )
 
 
@@ -114,7 +116,8 @@ def test_hostile_text_is_shown_as_text(page: "Page") -> None:
 
 def test_phrases_are_marked_where_the_sentence_says_them(page: "Page") -> None:
     marks = page.locator("#evidence .sentence .phrase")
-    assert marks.all_inner_texts() == ["dog", "the red ball", "A bird", "a dragon"]
+    assert marks.all_inner_texts() == ["dog", "the red ball", "A bird", "a dragon", "dog"]
+    assert marks.nth(4).get_attribute("aria-label") == marks.nth(0).get_attribute("aria-label")
     assert "plus" in str(marks.nth(0).get_attribute("class")) and "minus" in str(
         marks.nth(3).get_attribute("class")
     )
@@ -168,7 +171,7 @@ def test_metrics_are_tabs_with_their_own_evidence(page: "Page") -> None:
     page.keyboard.press("ArrowRight")
     assert page.get_by_role("tab", name="rovist-c").get_attribute("aria-selected") == "true"
     assert page.locator(".pairs.chain li").count() == 2
-    assert "Then a dragon came home." in page.locator(".pairs.chain li").last.inner_text()
+    assert SENTENCES[2] in page.locator(".pairs.chain li").last.inner_text()
 
 
 def test_controls_without_a_use_are_not_shown(page: "Page", browser: "Browser", tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """GROOViST: how far a story is about what its pictures show (Surikuchi et al., EMNLP 2023)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -70,8 +71,7 @@ class Groovist(Metric):
         evidence = Evidence(
             sentences=got[Sentences()].sentences,
             phrases=tuple(
-                _phrase(mentions[aligned.first[k]], aligned, by_image, np_scores, weight, k)
-                for k in range(len(weight))
+                _phrase(mentions, aligned, by_image, np_scores, weight, k) for k in range(len(weight))
             ),
             threshold=theta,
             parts=parts,
@@ -79,7 +79,7 @@ class Groovist(Metric):
                 *got[Phrases(self.units)].notes,
                 *notes,
                 *(
-                    f"the phrase '{aligned.phrases[n]}' was cut to the encoder's length"
+                    f"the phrase '{aligned.phrases[n][:60]}' was cut to the encoder's length"
                     for n in aligned.truncated
                 ),
                 *region_notes(got.item),
@@ -114,8 +114,14 @@ class Groovist(Metric):
 
 
 def _phrase(
-    mention: Mention, aligned: AlignmentValue, by_image: Floats, np_scores: Floats, weight: Floats, k: int
+    mentions: Sequence[Mention],
+    aligned: AlignmentValue,
+    by_image: Floats,
+    np_scores: Floats,
+    weight: Floats,
+    k: int,
 ) -> PhraseEvidence:
+    mention, later = mentions[aligned.first[k]], mentions[aligned.first[k] + 1 :]
     image = int(by_image[k].argmax())
     x0, y0, x1, y1 = (round(float(edge), 1) for edge in aligned.box[k, image])
     return PhraseEvidence(
@@ -130,4 +136,5 @@ def _phrase(
         image=image,
         box=(x0, y0, x1, y1),
         by_image=tuple(round(float(s), 4) for s in by_image[k]),
+        again=tuple((same.sentence, same.start, same.end) for same in later if same.text == mention.text),
     )

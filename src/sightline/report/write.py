@@ -161,6 +161,7 @@ def _evidence(found: Evidence) -> dict[str, Any]:
                 p.image,
                 p.box and [_round(edge, 1) for edge in p.box],
                 [_round(value) for value in p.by_image],
+                p.again,
             ]
             for p in found.phrases
         ],

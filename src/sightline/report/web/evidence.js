@@ -7,8 +7,8 @@ const MEANINGS = {
 };
 
 function phrasesOf(evidence) {
-  return evidence.phrases.map(([text, sentence, start, end, similarity, penalized, weight, contribution, image, box, byImage], key) => (
-    { key, text, sentence, start, end, similarity, penalized, weight, contribution, image, box, byImage }));
+  return evidence.phrases.map(([text, sentence, start, end, similarity, penalized, weight, contribution, image, box, byImage, again], key) => (
+    { key, text, sentence, start, end, similarity, penalized, weight, contribution, image, box, byImage, again }));
 }
 
 function panel(title, body, hint) {

@@ -92,7 +92,9 @@ function storyboard(story, sentences, phrases) {
     type: 'button', class: `phrase ${phrase.contribution < 0 ? 'minus' : 'plus'}`, 'data-phrase': phrase.key, 'aria-label': told(phrase), title: told(phrase),
     style: { '--strength': `${Math.round(16 + 46 * Math.abs(phrase.contribution) / most)}%` },
   }, text), phrase.key);
-  const lines = sentences.map((sentence, number) => el('p', { class: 'sentence', dir: 'auto' }, marked(sentence, phrases.filter((phrase) => phrase.sentence === number), mark)));
+  const mentions = phrases.flatMap((phrase) => [[phrase.sentence, phrase.start, phrase.end], ...phrase.again]
+    .map(([sentence, start, end]) => ({ phrase, sentence, start, end })));
+  const lines = sentences.map((sentence, number) => el('p', { class: 'sentence', dir: 'auto' }, marked(sentence, mentions.filter((mention) => mention.sentence === number), mark)));
   const figures = story.images.map((image, number) => picture(image, number, phrases.filter((phrase) => phrase.image === number && phrase.box), awaken, paired ? lines[number] : null));
   root.append(el('div', { class: 'pictures', 'data-count': figures.length }, figures));
   if (!paired) root.append(el('div', { class: 'text' }, lines));
@@ -100,14 +102,14 @@ function storyboard(story, sentences, phrases) {
 }
 
 // A sentence with its phrases as buttons. Places count characters, which are not JavaScript's units.
-function marked(sentence, phrases, mark) {
+function marked(sentence, mentions, mark) {
   const letters = Array.from(sentence);
   const parts = [];
   let at = 0;
-  for (const phrase of [...phrases].sort((a, b) => a.start - b.start)) {
-    if (phrase.start < at || phrase.end > letters.length || phrase.end <= phrase.start) continue;
-    parts.push(letters.slice(at, phrase.start).join(''), mark(phrase, letters.slice(phrase.start, phrase.end).join('')));
-    at = phrase.end;
+  for (const { phrase, start, end } of [...mentions].sort((a, b) => a.start - b.start)) {
+    if (start < at || end > letters.length || end <= start) continue;
+    parts.push(letters.slice(at, start).join(''), mark(phrase, letters.slice(start, end).join('')));
+    at = end;
   }
   return [...parts, letters.slice(at).join('')];
 }
