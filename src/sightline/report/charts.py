@@ -76,7 +76,7 @@ def strips(
         return _nothing(label)
     span = domain or _span(everything)
     rows = [_strip(name, values, span) for name, values in found.items()]
-    rows.append(_row("", _svg(_axis(span, 0, about=3), 20, ""), "mean"))
+    rows.append(_row("", _svg(_axis(span, 0, about=4), 20, ""), "mean"))
     return _rows(rows, label=label, series=series)
 
 
