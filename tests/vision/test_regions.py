@@ -146,7 +146,7 @@ def load_from(hub: str, home: Path, spec: str, environment: dict[str, str]) -> s
     """What comes of a detector by name, where this is the hub's address: it is read when Python starts."""
     env = {**environment, "HF_ENDPOINT": hub, "HF_HOME": str(home), "HF_HUB_OFFLINE": "0", "NO_PROXY": "*"}
     words = [sys.executable, "-c", LOAD, spec]
-    return subprocess.run(words, env=env, capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run(words, env=env, capture_output=True, text=True, check=True, timeout=90).stdout
 
 
 @pytest.fixture
