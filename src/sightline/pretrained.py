@@ -1,5 +1,6 @@
 """Models that come through transformers: loaded by name or path, or one clear line; named for signatures."""
 
+import contextlib
 import hashlib
 import logging
 import os
@@ -24,6 +25,8 @@ def load_pretrained(kind: str, name: str, *load: Callable[..., Any]) -> list[Any
     if not local and (name.startswith(("/", ".", "~")) or name.count("/") > 1 or not name):
         raise UsageError(f"the {kind} '{name}': there is no such folder")
     try:
+        if not local:
+            _ask_hub(name)
         return [loader(name) for loader in load]
     except Exception as fault:  # the hub's client, the network and the files' parsers each raise their own
         reason = " ".join(str(fault).split())[:200]
@@ -33,6 +36,23 @@ def load_pretrained(kind: str, name: str, *load: Callable[..., Any]) -> list[Any
             f"the {kind} '{name}' is neither a folder here nor to be had from the Hugging Face hub: is the "
             "name right, is there a network? A model on disk can be given by its path"
         ) from None
+
+
+def _ask_hub(name: str) -> None:
+    """Raise where the model does not lie in the hub's cache on disk and the hub cannot be reached.
+
+    Left to themselves the loaders ask for several files each, and for each file again and again.
+    """
+    transformers, hub = extra("transformers", "torch"), extra("huggingface_hub", "torch")
+    with contextlib.suppress(OSError):
+        transformers.utils.cached_file(name, "config.json", local_files_only=True)
+        return
+    try:
+        hub.get_hf_file_metadata(hub.hf_hub_url(name, "config.json"))
+    except Exception as fault:  # what the hub itself answers is for the loaders to judge
+        # By name, as the client's HTTP library differs by version.
+        if type(fault).__name__ in ("ConnectError", "ConnectTimeout", "ConnectionError"):
+            raise
 
 
 def quiet() -> None:

@@ -66,8 +66,41 @@ def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("sightline.io.source.LONGEST_LINE", 1 << 17)
     path = tmp_path / "items.jsonl"
     path.write_bytes(b'{"id": "x", "text": "' + b"a" * (1 << 18))
-    with pytest.raises(UsageError, match="a line is longer"):
+    with pytest.raises(UsageError, match=r"items.jsonl:1: the line is longer"):
         list(read_items(path))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("items.jsonl", '{"id": "a", "text": "x"}\n{"id": "b", "text": "LONG"}\n{"id": "c", "text": "y"}\n'),
+        ("items.csv", "id,text\na,x\nb,LONG\nc,y\n"),
+        ("tokens.tsv", "a.jpg#0\tx\nb.jpg#0\tLONG\nc.jpg#0\ty\n"),
+    ],
+)
+def test_reading_goes_on_after_a_line_that_is_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, packed: bool
+) -> None:
+    monkeypatch.setattr("sightline.io.source.LONGEST_LINE", 1 << 17)
+    monkeypatch.setattr("sightline.io.source.SKIPPED_AT_ONCE", 1 << 12)
+    for length in (1 << 17, 1 << 19):
+        data = text.replace("LONG", "z" * length).encode()
+        path = tmp_path / (name + ".gz" if packed else name)
+        path.write_bytes(gzip.compress(data) if packed else data)
+        one, long, two = read_all(path)
+        assert (one.id[0], two.id[0]) == ("a", "c")
+        number = data[: data.index(b"zz")].count(b"\n") + 1
+        assert str(long).startswith(f"{path}:{number}: the line is longer than")
+
+
+def test_a_line_that_is_too_long_inside_a_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sightline.io.source.LONGEST_LINE", 1 << 17)
+    path = tmp_path / "items.csv"
+    path.write_text(f'id,text\na,x\nb,"two\n{"z" * (1 << 18)}"\nc,y\n')
+    _, long, two = read_all(path)
+    assert str(long).endswith("items.csv:4: the line is longer than 0 MB; lines 3 to 4 are not read")
+    assert (two.id, two.source) == ("c", f"{path}:5")
 
 
 def test_an_unclosed_quote_does_not_swallow_the_file_silently(tmp_path: Path) -> None:
@@ -75,7 +108,18 @@ def test_an_unclosed_quote_does_not_swallow_the_file_silently(tmp_path: Path) ->
     path.write_text('id,text\na,fine\nb,"never closed\n' + "c,x\n" * 5)
     found = read_all(path)
     assert [one.id for one in found if isinstance(one, Item)] == ["a"]
-    assert any(isinstance(one, BadLine) and "quote" in str(one) for one in found)
+    (told,) = (str(one) for one in found if isinstance(one, BadLine))
+    assert told.startswith(f"{path}:3: not a CSV row (a quote that is never closed")
+    assert "the rows from line 3 to the end of the file, line 8, are not read" in told
+
+
+def test_rows_lost_to_a_quote_that_closes_too_late_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "items.csv"
+    path.write_text('id,text\na,"left open\nb,x\nc,"quoted"\nd,y\n')
+    bad, item = read_all(path)
+    assert str(bad).startswith(f"{path}:2: not a CSV row")
+    assert "lines 2 to 4 are not read" in str(bad)
+    assert item.id == "d"
 
 
 @fuzz

@@ -74,7 +74,7 @@ def test_a_vist_story_that_lacks_a_sentence_is_told_not_shortened(tmp_path: Path
     del document["annotations"][0][0]["text"]
     found = list(read_items(write(path, document), on_error="collect"))
     assert [(type(one), one.id) for one in found] == [(BadLine, "900"), (Item, "901")]
-    assert "annotations[0]: text is missing" in str(found[0])
+    assert "annotations[0]: field 'text': is missing" in str(found[0])
 
 
 VWP = """scene_full_id,imdb_id,story_id,story,link0,link1,link2,text0,text1,text2,char0
@@ -139,6 +139,25 @@ def test_hl_captions_by_axis(tmp_path: Path) -> None:
     assert found[1].ratings == {"confidence": (4.0,), "purity": (-0.5,)}
     assert found[0].images == (tmp_path / "COCO_train2014_000000000007.jpg",)
     assert [item.text for item in read_items(path, format="hl:axis=action")] == ["sailing"]
+
+
+def test_an_hl_caption_that_is_no_text_leaves_its_siblings_alone(tmp_path: Path) -> None:
+    line = {
+        "file_name": "a.jpg",
+        "captions": {"scene": ["at sea", None, 3, "on a boat"]},
+        "purity": {"scene": [-1.0]},
+    }
+    found = list(read_items(write(tmp_path / "hl.jsonl", json.dumps(line) + "\n"), on_error="collect"))
+    assert [(type(one), one.id) for one in found] == [
+        (Item, "a.jpg#scene-0"),
+        (BadLine, "a.jpg#scene-1"),
+        (BadLine, "a.jpg#scene-2"),
+        (Item, "a.jpg#scene-3"),
+    ]
+    assert found[0].references == ("on a boat",)
+    assert found[0].ratings == {"purity": (-1.0,)}
+    assert "hl.jsonl:1: field 'captions.scene[1]': is missing" in str(found[1])
+    assert "hl.jsonl:1: field 'captions.scene[2]': a number instead of text" in str(found[2])
 
 
 TOKENS = """7_a.jpg#0\tA boat .
@@ -214,7 +233,106 @@ def test_vicr_rows(tmp_path: Path) -> None:
     assert one.ratings == {"overall": (4.0, 3.0, 4.0, 3.0)}
     assert two.id == "COCO_val2014_000000000007.jpg#2"
     assert isinstance(short, BadLine)
-    assert "4 ratings where num_ratings says 5" in str(short)
+    assert "vicr.csv:4: field 'num_ratings': says 5 where there are 4 ratings" in str(short)
+
+
+def told(tmp_path: Path, name: str, content: Any, format: str) -> str:
+    """What is said of the one bad record of a file, whose others are read."""
+    found = list(read_items(write(tmp_path / name, content), format=format, on_error="collect"))
+    (bad,) = (one for one in found if isinstance(one, BadLine))
+    assert len(found) > 1
+    return str(bad).removeprefix(f"{tmp_path}/")
+
+
+PANELS = {"storyid": "1", "text": ["x"], "image_path": ["1/panel_0.jpg"]}
+RATED = {"dataset": "coco", "image": "a.jpg", "index": 0, "caption": "x", "rating": 1}
+CAPTION = {"image_id": 1, "id": 10, "caption": "x"}
+LINE = {"file_name": "a.jpg", "captions": {"scene": ["x"]}, "confidence": {"scene": [1]}}
+SENTENCE = sentence("1", "p", 0, "x")[0]
+
+
+@pytest.mark.parametrize(
+    ("format", "good", "bad", "reason"),
+    [
+        ("aesop", PANELS, {"storyid": None}, "field 'storyid': is missing or no id"),
+        ("aesop", PANELS, {"text": "x"}, "fields 'text' and 'image_path': must be lists"),
+        ("aesop", PANELS, {"text": [None]}, "field 'text': null instead of text"),
+        ("aesop", PANELS, {"image_path": [None]}, "field 'image_path[0]': is missing or not text"),
+        ("aesop", PANELS, {"image_path": [".."]}, "field 'storyid' or 'image_path[0]': '..' is not the name"),
+        ("vist", SENTENCE, {"story_id": ""}, "field 'story_id': is missing or no id"),
+        ("vist", SENTENCE, {"story_id": "2", "photo_flickr_id": ".."}, "field 'photo_flickr_id': '..' is not"),
+        ("vist", SENTENCE, {"story_id": "2", "text": 1}, "field 'text': a number instead of text"),
+        ("vist", SENTENCE, {"story_id": "2", "worker_arranged_photo_order": "0"},
+         "field 'worker_arranged_photo_order': not a whole number"),
+        ("coco", CAPTION, {"image_id": 2, "caption": None}, "field 'caption': is missing"),
+        ("coco", CAPTION, {"caption": 5}, "field 'caption': a number instead of text"),
+        ("coco", CAPTION, {"image_id": None}, "field 'image_id': is missing or no id"),
+        ("coco", CAPTION, {"id": None}, "field 'id': is missing or no id"),
+        ("coco-results", CAPTION, {"image_id": ".."}, "field 'image_id': '..' is not the name"),
+        ("coco-results", CAPTION, {"caption": None}, "field 'caption': is missing"),
+        ("hl", LINE, {"file_name": None}, "field 'file_name': is missing or no id"),
+        ("hl", LINE, {"file_name": ".."}, "field 'file_name': '..' is not the name"),
+        ("hl", LINE, {"captions": {"scene": "x"}}, "field 'captions.scene': not a list"),
+        ("hl", LINE, {"confidence": {"scene": ["x"]}}, "field 'confidence.scene[0]': text instead of a number"),
+        ("composite", RATED, {"index": None}, "field 'index': is missing or no id"),
+        ("composite", RATED, {"image": ".."}, "field 'dataset' or 'image': '..' is not the name"),
+        ("composite", RATED, {"caption": None}, "field 'caption': is missing"),
+        ("composite", RATED, {"rating": "x"}, "field 'rating': text instead of a number"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_record_is_told_by_field(
+    tmp_path: Path, format: str, good: dict[str, Any], bad: dict[str, Any], reason: str
+) -> None:
+    records = [good, {**good, **bad}]
+    if format in ("hl", "composite"):
+        lines = "\n".join(json.dumps(record) for record in records)
+        assert told(tmp_path, "x.jsonl", lines, format).startswith(f"x.jsonl:2: {reason}")
+        return
+    place = {"aesop": "stories", "coco-results": "results"}.get(format, "annotations")
+    documents = {"vist": {place: [[one] for one in records]}, "coco": {place: records}}
+    document = documents.get(format, records)
+    assert told(tmp_path, "x.json", document, format).startswith(f"x.json: {place}[1]: {reason}")
+
+
+@pytest.mark.parametrize(
+    ("format", "good", "bad", "reason"),
+    [
+        ("vwp", "scene_full_id,story_id,link0,text0\ns,1,a.jpg,x", ",1,a.jpg,x", "field 'scene_full_id': is missing"),
+        ("vwp", "scene_full_id,link0,text0\ns,a.jpg,x", "../t,a.jpg,x", "field 'scene_full_id' or 'link0': '../t_0'"),
+        ("vwp", "scene_full_id,link0,text0\ns,a.jpg,x", "t,a.jpg,", "field 'story': is missing"),
+        ("vicr", "image,caption,ratings\na.jpg,x,1", "a.jpg,x,b", "field 'ratings': 'b' is not a number"),
+        ("vicr", "image,caption,ratings,rating_2\na.jpg,x,1,2", "a.jpg,x,1,nan", "field 'rating_2': nan is not"),
+        ("vicr", "image,caption,num_ratings,ratings\na.jpg,x,1,1", "a.jpg,x,b,1",
+         "field 'num_ratings': 'b' is not a number"),
+        ("vicr", "image,caption,ratings\na.jpg,x,1", ",x,1", "field 'image': '' is not the name of a picture"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_row_is_told_by_field(
+    tmp_path: Path, format: str, good: str, bad: str, reason: str
+) -> None:
+    assert told(tmp_path, "x.csv", f"{good}\n{bad}\n", format).startswith(f"x.csv:3: {reason}")
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        ("7_a.jpg\t7_a.jpg#0\t1\ta\t2", "column 4: 'a' is not a number"),
+        ("7_a.jpg\t7_a.jpg#0\t1\t9\t2", "columns 3 to 5: neither three ratings"),
+        ("7_a.jpg\tx.jpg#0\t1\t1\t2", "column 2: there is no caption 'x.jpg#0'"),
+        ("..\t7_a.jpg#0\t1\t1\t2", "column 1: '..' is not the name of a picture"),
+    ],
+)
+def test_what_is_wrong_with_a_judgement_is_told_by_column(tmp_path: Path, bad: str, reason: str) -> None:
+    tokens = write(tmp_path / "Flickr8k.token.txt", TOKENS)
+    lines = f"7_a.jpg\t8_b.jpg#0\t1\t1\t2\n{bad}\n"
+    assert told(tmp_path, "x.txt", lines, f"flickr8k:captions={tokens}").startswith(f"x.txt:2: {reason}")
+
+
+def test_every_sentence_without_its_story_is_told(tmp_path: Path) -> None:
+    sentences = [[{**SENTENCE, "story_id": None}], [SENTENCE], [{**SENTENCE, "story_id": None}]]
+    path = write(tmp_path / "x.json", {"annotations": sentences})
+    bad = [one.where for one in read_items(path, on_error="collect") if isinstance(one, BadLine)]
+    assert bad == [f"{path}: annotations[{number}]" for number in (0, 2)]
 
 
 def test_a_folder_of_pictures_that_is_not_there(tmp_path: Path) -> None:

@@ -88,6 +88,33 @@ def test_the_format_is_guessed(tmp_path: Path, name: str) -> None:
     assert [item.id for item in read_items(tmp_path / name)] == ["a1", "a2", "a3"]
 
 
+@pytest.mark.parametrize("name", ["item.json", "item", "item.json.gz"])
+@pytest.mark.parametrize("text", ["x", "x" * 100_000], ids=["short", "long"])
+@pytest.mark.parametrize("end", ["", "\n", "\r\n\r\n"])
+def test_a_file_of_one_item_is_known(tmp_path: Path, name: str, text: str, end: str) -> None:
+    data = (json.dumps({"mood": "bright", "id": 7, "text": text}) + end).encode()
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    (item,) = read_items(tmp_path / name)
+    assert (item.id, item.text) == ("7", text)
+
+
+def test_an_object_that_is_no_item_is_not_taken_for_one(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    for content in ({"id": "a"}, {"text": "x"}, {"id": None, "text": "x"}):
+        path.write_text(json.dumps(content))
+        with pytest.raises(UsageError, match="format is not known"):
+            read_items(path)
+
+
+def test_no_sentences_beside_a_text_are_none_given(tmp_path: Path) -> None:
+    path = jsonl(tmp_path / "items.jsonl", [{"id": "a", "text": "One. Two.", "sentences": []}])
+    table = pa.table({"id": ["a"], "text": ["One. Two."], "sentences": pa.array([[]], pa.list_(pa.string()))})
+    pq.write_table(table, tmp_path / "items.parquet")
+    for made in (path, tmp_path / "items.parquet"):
+        (item,) = read_items(made)
+        assert (item.sentences, item.whole_text) == (None, "One. Two.")
+
+
 def test_a_parquet_file_is_known_by_its_content(tmp_path: Path) -> None:
     made = parquet(tmp_path / "items.parquet").rename(tmp_path / "items.bin")
     assert [item.id for item in read_items(made)] == ["a1", "a2", "a3"]
@@ -120,6 +147,7 @@ def test_a_caption_given_as_one_image_and_numeric_ids(tmp_path: Path) -> None:
         ({"id": "a"}, "field 'text': is missing; give 'text' or 'sentences'"),
         ({"id": "a", "text": 5}, "field 'text': a number instead of text"),
         ({"id": "a", "sentences": [1]}, "field 'sentences': a number instead of text"),
+        ({"id": "a", "sentences": ["x", None]}, "field 'sentences': null instead of text"),
         ({"id": "a", "text": "x", "images": [""]}, "field 'images': an image path is empty"),
         ({"id": "a", "text": "x", "images": ["https://x.org/p.jpg"]}, "field 'images': .* download"),
         ({"id": "a", "text": "x", "images": {"a": 1}}, "field 'images': an object instead of a list"),

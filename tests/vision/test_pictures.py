@@ -116,6 +116,29 @@ def test_sixteen_bits_are_scaled_not_clipped(tmp_path: Path, pictures: Pictures)
     assert shown[..., 0].tolist() == [[0, 128], [0, 255]]
 
 
+@pytest.mark.parametrize(
+    ("levels", "shown"),
+    [
+        ([0, 100, 255], [0, 100, 255]),
+        ([0, 255, 256], [0, 0, 1]),
+        ([0, 128 << 8, 65535], [0, 128, 255]),
+        ([-5, 0, 200], [0, 0, 200]),
+        ([-32768, 0, 32767], [0, 0, 127]),
+        ([0, 7, 65536], None),
+        ([0, 7, 2**31 - 1], None),
+        ([-(2**31), 0, 7], None),
+    ],
+)
+def test_levels_in_32_bits_are_read_by_their_range(
+    tmp_path: Path, pictures: Pictures, levels: list[int], shown: list[int] | None
+) -> None:
+    path = save(tmp_path / "i.tiff", Image.fromarray(np.array([levels], np.int32)))
+    if shown is None:
+        assert "32-bit numbers; convert it to 8 or 16 bits" in reason(pictures, path)
+    else:
+        assert np.asarray(pictures.load(path).crop())[0, :, 0].tolist() == shown
+
+
 def test_floating_point_pixels_are_refused(tmp_path: Path, pictures: Pictures) -> None:
     path = save(tmp_path / "f.tiff", Image.fromarray(np.ones((4, 4), np.float32)))
     assert "floating-point" in reason(pictures, path)

@@ -1,5 +1,12 @@
 """Sources of regions: fixed windows, given boxes, detectors."""
 
+import hashlib
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -122,6 +129,82 @@ def test_a_detector_loaded_from_disk(tmp_path: Path, tiny_detector: Path, pictur
 def test_a_detector_that_is_none(tiny_clip: Path) -> None:
     with pytest.raises(UsageError, match="as detector"):
         load_regions(f"detector:{tiny_clip}", 10)
+
+
+LOAD = """
+import sys
+from sightline.errors import UsageError
+from sightline.vision.regions import load_regions
+try:
+    print(load_regions(sys.argv[1], 10).signature)
+except UsageError as told:
+    print(told)
+"""
+
+
+def load_from(hub: str, home: Path, spec: str, environment: dict[str, str]) -> str:
+    """What comes of a detector by name, where this is the hub's address: it is read when Python starts."""
+    env = {**environment, "HF_ENDPOINT": hub, "HF_HOME": str(home), "HF_HUB_OFFLINE": "0", "NO_PROXY": "*"}
+    words = [sys.executable, "-c", LOAD, spec]
+    return subprocess.run(words, env=env, capture_output=True, text=True, check=True, timeout=90).stdout
+
+
+@pytest.fixture
+def hub(tiny_detector: Path) -> Iterator[str]:
+    """A hub on this machine that has one model, and is busy when it is first asked."""
+
+    class Hub(BaseHTTPRequestHandler):
+        asked = 0
+
+        def do_HEAD(self) -> None:
+            self.answer()
+
+        def do_GET(self) -> None:
+            self.wfile.write(self.answer())
+
+        def answer(self) -> bytes:
+            Hub.asked += 1
+            found = tiny_detector / self.path.removeprefix("/someone/tiny/resolve/main/")
+            known = self.path.startswith("/someone/tiny/resolve/main/") and found.is_file()
+            self.send_response(503 if Hub.asked == 1 else 200 if known else 404)
+            body = found.read_bytes() if known else b""
+            self.send_header("X-Repo-Commit", "c0ffee00" * 5)
+            self.send_header("ETag", f'"{hashlib.sha256(body).hexdigest()}"')
+            self.send_header("Content-Length", str(len(body)))
+            if not known:
+                missing = "EntryNotFound" if "/tiny/" in self.path else "RepoNotFound"
+                self.send_header("X-Error-Code", missing)
+            self.end_headers()
+            return body
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Nothing among the tests' own lines."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_name_that_cannot_be_had_is_told_without_delay(
+    tmp_path: Path, environment: dict[str, str], hub: str
+) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))  # not listening: a connection is refused
+        nowhere = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        told = load_from(nowhere, tmp_path, "detector:nope", environment)
+    assert "the detector 'nope' is neither a folder here nor to be had" in told
+    assert "neither a folder here" in load_from(hub, tmp_path, "detector:someone/else", environment)
+
+
+def test_a_detector_from_the_hub_and_later_from_its_cache(
+    tmp_path: Path, environment: dict[str, str], hub: str
+) -> None:
+    signature = load_from(hub, tmp_path, "detector:someone/tiny", environment)
+    assert signature.startswith("detector:someone/tiny")
+    without_network = load_from("http://127.0.0.1:1", tmp_path, "detector:someone/tiny", environment)
+    assert without_network == signature
 
 
 def test_torchvision_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sightline.io.base import Found, readers
-from sightline.io.published import Published, as_text, built, last_parts, objects_in
+from sightline.io.published import Album, Published, built, id_in, last_parts, objects_in
 from sightline.io.source import BadLine, Source
+
+CALLED = {"sentences": "text", "text": "text"}
 
 
 @readers.add("aesop")
@@ -26,16 +28,20 @@ class Aesop(Published):
                 yield story
                 continue
             try:
-                id = as_text(story.get("storyid"))
+                id = id_in(story, "storyid")
                 texts, paths = story.get("text"), story.get("image_path")
                 if not isinstance(texts, list) or not isinstance(paths, list):
-                    raise ValueError("text and image_path must be lists")
-                images = [
-                    album.find(last_parts(as_text(path), 2), f"{id}/panel_{n}", f"{id}_{n}")
-                    for n, path in enumerate(paths)
-                ]
+                    raise ValueError("fields 'text' and 'image_path': must be lists")
+                images = [_panel(album, id, n, path) for n, path in enumerate(paths)]
             except ValueError as fault:
                 yield BadLine(where, str(fault), str(story.get("storyid") or ""))
                 continue
             about = {key: story[key] for key in ("title", "theme", "split") if key in story}
-            yield built(source, where, id, images, sentences=texts, **about)
+            yield built(source, where, id, images, sentences=texts, called=CALLED, **about)
+
+
+def _panel(album: Album, story: str, number: int, path: object) -> str:
+    if not isinstance(path, str):
+        raise ValueError(f"field 'image_path[{number}]': is missing or not text")
+    place = f"field 'storyid' or 'image_path[{number}]'"
+    return album.find(place, last_parts(path, 2), f"{story}/panel_{number}", f"{story}_{number}")

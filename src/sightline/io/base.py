@@ -1,11 +1,11 @@
 """What a reader is, the readers by name, and the guess which one a file needs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import ClassVar, Literal, overload
 
 from sightline.errors import UsageError
-from sightline.io.items import item_from_dict
+from sightline.io.items import NO_NAMES, item_from_dict
 from sightline.io.source import BadLine, Source
 from sightline.items import Item
 from sightline.registry import Registry, build, parse_spec
@@ -85,9 +85,9 @@ def guess(source: Source) -> Reader:
     return next(iter(chosen.values()))
 
 
-def checked(given: dict[str, object], base: Path, where: str) -> Found:
+def checked(given: dict[str, object], base: Path, where: str, called: Mapping[str, str] = NO_NAMES) -> Found:
     """The item, or the reason why there is none."""
     try:
-        return item_from_dict(given, base, where)
+        return item_from_dict(given, base, where, called)
     except BadLine as bad:
         return bad

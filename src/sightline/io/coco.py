@@ -7,8 +7,10 @@ from typing import Any
 
 from sightline.errors import UsageError
 from sightline.io.base import Found, readers
-from sightline.io.published import Album, Published, as_text, built, last_parts, objects_in
+from sightline.io.published import Album, Published, built, id_in, last_parts, objects_in
 from sightline.io.source import BadLine, Source
+
+CALLED = {"text": "caption"}
 
 
 @readers.add("coco")
@@ -26,15 +28,15 @@ class CocoCaptions(Published):
                 yield one
                 continue
             try:
-                image, number = as_text(one.get("image_id")), as_text(one.get("id"))
+                image, number = id_in(one, "image_id"), id_in(one, "id")
                 path = captions.path(album, image)
             except ValueError as fault:
-                yield BadLine(where, f"image_id or id: {fault}")
+                yield BadLine(where, str(fault))
                 continue
-            others = [text for other, text in captions.by_image[image].items() if other != number]
-            yield built(
-                source, where, number, [path], text=one.get("caption"), references=others, image_id=image
-            )
+            known = captions.by_image.get(image, {})
+            others = [text for other, text in known.items() if other != number]
+            text = one.get("caption")
+            yield built(source, where, number, [path], CALLED, text=text, references=others, image_id=image)
 
 
 @readers.add("coco-results")
@@ -62,13 +64,13 @@ class CocoResults(Published):
                 yield one
                 continue
             try:
-                image = as_text(one.get("image_id"))
+                image = id_in(one, "image_id")
                 path = captions.path(album, image)
             except ValueError as fault:
-                yield BadLine(where, f"image_id: {fault}")
+                yield BadLine(where, str(fault))
                 continue
             known = list(captions.by_image.get(image, {}).values())
-            yield built(source, where, image, [path], text=one.get("caption"), references=known)
+            yield built(source, where, image, [path], CALLED, text=one.get("caption"), references=known)
 
 
 def is_captions(found: Any) -> bool:
@@ -111,5 +113,9 @@ class Captions:
         named = [self.files[image]] if image in self.files else []
         padded = image.zfill(12)
         return album.find(
-            *named, padded, *(f"COCO_{split}2014_{padded}" for split in ("val", "train")), image
+            "field 'image_id'",
+            *named,
+            padded,
+            *(f"COCO_{split}2014_{padded}" for split in ("val", "train")),
+            image,
         )

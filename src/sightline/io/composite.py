@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sightline.io.base import Found, readers
-from sightline.io.published import Published, as_text, built
+from sightline.io.published import Published, built, id_in
 from sightline.io.source import BadLine, Source
+
+CALLED = {"text": "caption", "ratings": "rating"}
 
 
 @readers.add("composite")
@@ -23,11 +25,12 @@ class Composite(Published):
                 yield found
                 continue
             try:
-                part, image, index = (as_text(found.get(name)) for name in ("dataset", "image", "index"))
-                path = album.find(image, f"{part}/{image}")
+                part, image, index = (id_in(found, name) for name in ("dataset", "image", "index"))
+                path = album.find("field 'dataset' or 'image'", image, f"{part}/{image}")
             except ValueError as fault:
-                yield BadLine(where, f"dataset, image or index: {fault}")
+                yield BadLine(where, str(fault))
                 continue
             id = f"{part}/{image}#{index}"
             ratings = {"correctness": found.get("rating")}
-            yield built(source, where, id, [path], text=found.get("caption"), system=part, ratings=ratings)
+            text = found.get("caption")
+            yield built(source, where, id, [path], CALLED, text=text, system=part, ratings=ratings)

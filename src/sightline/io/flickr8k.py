@@ -8,8 +8,8 @@ from pathlib import Path
 from sightline.errors import UsageError
 from sightline.io.base import Found, readers
 from sightline.io.items import parse_text
-from sightline.io.published import Published, built
-from sightline.io.source import BadLine, Source
+from sightline.io.published import Published, as_number, built
+from sightline.io.source import BadLine, Source, naming
 
 CAPTION = re.compile(r"(?P<image>[^#\t]+?\.jpg)(?:\.\d+)?#(?P<number>\d+)")
 """`name.jpg#2`; the captions of one published picture are called `name.jpg.1#2`."""
@@ -50,7 +50,8 @@ class Flickr8k(Published):
             id = f"{image}#{number}"
             others = [caption for other, caption in known[image].items() if other != number]
             try:
-                yield built(source, where, id, [album.find(image)], text=text, references=others)
+                path = album.find("column 1", image)
+                yield built(source, where, id, [path], text=text, references=others)
             except ValueError as fault:
                 yield BadLine(where, str(fault), id)
 
@@ -71,17 +72,15 @@ class Flickr8k(Published):
             image, caption = row[0].strip(), CAPTION.fullmatch(row[1].strip())
             text = known.get(caption["image"], {}).get(caption["number"]) if caption else None
             if caption is None or text is None:
-                yield BadLine(where, f"there is no caption '{row[1][:80]}'", row[0])
+                yield BadLine(where, f"column 2: there is no caption '{row[1][:80]}'", row[0])
                 continue
             own = [
                 other for number, other in known.get(image, {}).items() if (image, number) != caption.groups()
             ]
             id = f"{image}|{caption['image']}#{caption['number']}"
             try:
-                ratings = _ratings(row[2:])
-                yield built(
-                    source, where, id, [album.find(image)], text=text, references=own, ratings=ratings
-                )
+                ratings, path = _ratings(row[2:]), album.find("column 1", image)
+                yield built(source, where, id, [path], text=text, references=own, ratings=ratings)
             except ValueError as fault:
                 yield BadLine(where, str(fault), id)
 
@@ -106,17 +105,25 @@ def _token_file(source: Source) -> Iterator[tuple[str, str, str, str] | BadLine]
             yield BadLine(where, "not 'image.jpg#number <tab> caption'")
             continue
         try:
-            yield where, parse_text(caption["image"]), caption["number"], parse_text(row[1])
+            with naming("column 1"):
+                image = parse_text(caption["image"])
+            with naming("column 2"):
+                text = parse_text(row[1])
         except ValueError as fault:
             yield BadLine(where, str(fault))
+            continue
+        yield where, image, caption["number"], text
 
 
 def _ratings(cells: list[str]) -> dict[str, list[float]]:
     """Expert: three ratings 1-4. CrowdFlower: the share of yes, then how many said yes and no."""
-    numbers = [float(cell) for cell in cells]
+    numbers = []
+    for column, cell in enumerate(cells, 3):
+        with naming(f"column {column}"):
+            numbers.append(as_number(cell))
     if all(number in (1, 2, 3, 4) for number in numbers):
         return {"expert": numbers}
     share, yes, no = numbers
     if yes + no > 0 and abs(share - yes / (yes + no)) < 1e-3:
         return {"yes": [share], "votes": [yes, no]}
-    raise ValueError("neither three ratings from 1 to 4 nor a share of yes with its votes")
+    raise ValueError("columns 3 to 5: neither three ratings from 1 to 4 nor a share of yes with its votes")

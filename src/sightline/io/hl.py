@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sightline.io.base import Found, readers
-from sightline.io.published import Published, as_text, built, last_parts
-from sightline.io.source import BadLine, Source
+from sightline.io.items import parse_number, parse_text
+from sightline.io.published import Published, built, id_in, last_parts
+from sightline.io.source import BadLine, Source, naming
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ class Hl(Published):
                 continue
             name = ""
             try:
-                name = as_text(found.get("file_name"))
-                image = album.find(last_parts(name))
+                name = id_in(found, "file_name")
+                image = album.find("field 'file_name'", last_parts(name))
                 axes = found.get("captions")
                 if not isinstance(axes, dict):
                     raise ValueError("field 'captions': not an object of axes")
@@ -64,16 +65,33 @@ class Hl(Published):
             yield BadLine(found.where, f"field 'captions.{axis}': not a list", found.id)
             return
         for number, caption in enumerate(captions):
-            others = captions[:number] + captions[number + 1 :]
-            ratings = {
-                kind: values[axis][number]
-                for kind in ("confidence", "purity")
-                if isinstance(values := found.line.get(kind), dict)
-                and isinstance(values.get(axis), list)
-                and number < len(values[axis])
-            }
             id = f"{found.id}#{axis}-{number}"
-            yield built(
-                source, found.where, id, [found.image], text=caption, references=others, ratings=ratings,
-                axis=axis,
-            )  # fmt: skip
+            place = f"captions.{axis}[{number}]"
+            try:
+                ratings = _ratings(found.line, axis, number)
+            except ValueError as fault:
+                yield BadLine(found.where, str(fault), id)
+                continue
+            others = [text for other, text in enumerate(captions) if other != number and _is_text(text)]
+            given = {"text": caption, "references": others, "ratings": ratings, "axis": axis}
+            yield built(source, found.where, id, [found.image], {"text": place}, **given)
+
+
+def _is_text(caption: Any) -> bool:
+    try:
+        parse_text(caption)
+    except ValueError:
+        return False
+    return True
+
+
+def _ratings(line: dict[str, Any], axis: str, number: int) -> dict[str, float]:
+    """The confidence and purity of one caption, where the line has them."""
+    ratings = {}
+    for kind in ("confidence", "purity"):
+        by_axis = line.get(kind)
+        values = by_axis.get(axis) if isinstance(by_axis, dict) else None
+        if isinstance(values, list) and number < len(values) and values[number] is not None:
+            with naming(f"field '{kind}.{axis}[{number}]'"):
+                ratings[kind] = parse_number(values[number])
+    return ratings

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -11,12 +12,17 @@ from sightline.io.source import BadLine
 from sightline.items import Box, Item
 
 FIELDS = ("id", "images", "text", "sentences", "references", "system", "ratings", "regions")
+NO_NAMES: Mapping[str, str] = MappingProxyType({})
+"""Where a file calls the fields as the contract does."""
 
 
-def item_from_dict(given: Mapping[str, Any], base: Path, where: str) -> Item:
+def item_from_dict(
+    given: Mapping[str, Any], base: Path, where: str, called: Mapping[str, str] = NO_NAMES
+) -> Item:
     """An item from a dictionary in the form of the contract; keys it does not know are kept as `extra`.
 
     Image paths are relative to `base`. They may be absolute or lead out of it: the file is the user's own.
+    Faults are told by the names that the fields have in the file: `called` has those that differ.
     """
     try:
         id = _id(given.get("id"))
@@ -29,8 +35,10 @@ def item_from_dict(given: Mapping[str, Any], base: Path, where: str) -> Item:
             if given.get(name) is not None:
                 values[name] = parse(given[name])
         name = "text"
+        if "text" in values and not values.get("sentences"):
+            values.pop("sentences", None)  # an empty list, where every line or row has the field
         if "text" not in values and "sentences" not in values:
-            raise ValueError("is missing; give 'text' or 'sentences'")
+            raise ValueError("is missing" if called else "is missing; give 'text' or 'sentences'")
         name = "regions"
         if "regions" in values and len(values["regions"]) != len(values.get("images", ())):
             raise ValueError(f"{len(values['regions'])} lists for {len(values.get('images', ()))} pictures")
@@ -38,7 +46,7 @@ def item_from_dict(given: Mapping[str, Any], base: Path, where: str) -> Item:
         extra = {str(key): value for key, value in given.items() if key not in FIELDS and value is not None}
         _check_extra(extra)
     except ValueError as fault:
-        raise BadLine(where, f"field '{name}': {fault}", id) from None
+        raise BadLine(where, f"field '{called.get(name, name)}': {fault}", id) from None
     values["images"] = tuple(base / image for image in values.get("images", ()))
     return Item(id=id, extra=extra, source=where, **values)
 
@@ -167,6 +175,7 @@ def _is_list(value: Any) -> bool:
 
 def _named(value: Any) -> str:
     names = {
+        type(None): "null",
         bool: "true or false",
         int: "a number",
         float: "a number",

@@ -1,13 +1,14 @@
 """What the readers of published data sets share: pictures lie in one folder and are found by their ids."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sightline.errors import UsageError
 from sightline.io.base import Found, Reader, checked
-from sightline.io.source import BadLine, Source
+from sightline.io.items import NO_NAMES
+from sightline.io.source import BadLine, Source, naming
 
 SUFFIXES = (".jpg", ".png", ".jpeg", ".webp", ".gif")
 
@@ -33,12 +34,14 @@ class Album:
 
     folder: Path
 
-    def find(self, *names: str) -> str:
+    def find(self, place: str, *names: str) -> str:
         """The path of the first of these names that is there, whatever its extension; else of the first name.
 
-        A name has at most one folder in it. Raises ValueError where it is anything but a plain name.
+        A name has at most one folder in it. Raises ValueError where it is anything but a plain name, with the
+        place that the names are from, such as "field 'image'".
         """
-        paths = [self._path(name) for name in names]
+        with naming(place):
+            paths = [self._path(name) for name in names]
         for path in paths:
             for candidate in (path, *(path.with_name(path.name + suffix) for suffix in SUFFIXES)):
                 if candidate.is_file():
@@ -59,13 +62,22 @@ def last_parts(path: str, count: int = 1) -> str:
     return "/".join(path.split("?")[0].replace("\\", "/").rstrip("/").split("/")[-count:])
 
 
-def as_text(value: Any) -> str:
-    """An id that may be written as a number."""
+def id_in(record: Mapping[str, Any], field: str) -> str:
+    """The id in this field; it may be written as a number."""
+    value = record.get(field)
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 64:
         return str(value)
     if isinstance(value, str) and value.strip():
         return value
-    raise ValueError("is missing or no id")
+    raise ValueError(f"field '{field}': is missing or no id")
+
+
+def as_number(cell: str) -> float:
+    """The number in a cell of a table."""
+    try:
+        return float(cell)
+    except ValueError:
+        raise ValueError(f"'{cell[:80]}' is not a number") from None
 
 
 def objects_in(source: Source, found: Any, name: str) -> Iterator[tuple[str, dict[str, Any] | BadLine]]:
@@ -77,7 +89,14 @@ def objects_in(source: Source, found: Any, name: str) -> Iterator[tuple[str, dic
         yield where, one if isinstance(one, dict) else BadLine(where, "not an object")
 
 
-def built(source: Source, where: str, id: str, images: Sequence[str], **fields: Any) -> Found:
-    """An item of a published data set."""
+def built(
+    source: Source,
+    where: str,
+    id: str,
+    images: Sequence[str],
+    called: Mapping[str, str] = NO_NAMES,
+    **fields: Any,
+) -> Found:
+    """An item of a published data set; `called` is what the file calls the contract's fields."""
     given = {key: value for key, value in fields.items() if value is not None and value != []}
-    return checked({"id": id, "images": list(images), **given}, source.folder, where)
+    return checked({"id": id, "images": list(images), **given}, source.folder, where, called)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sightline.errors import UsageError
 from sightline.io.items import parse_box, parse_text
-from sightline.io.source import BadLine, Source, parse_json
+from sightline.io.source import BadLine, Source, naming, parse_json
 from sightline.items import Box
 
 COLUMNS = frozenset({"image_id", "bbox"})
@@ -25,11 +25,14 @@ def read_regions(path: Path) -> Iterator[tuple[str, Box]]:
         if isinstance(row, BadLine):
             raise row
         try:
-            ids = [parse_text(row.get("image_id") or "").strip()]
-            box = parse_box(parse_json(row.get("bbox") or ""))
-            name = parse_text(row.get("image_name") or "").strip()
+            with naming("field 'image_id'"):
+                ids = [parse_text(row.get("image_id") or "").strip()]
+            with naming("field 'bbox'"):
+                box = parse_box(parse_json(row.get("bbox") or ""))
+            with naming("field 'image_name'"):
+                name = parse_text(row.get("image_name") or "").strip()
         except ValueError as fault:
-            raise BadLine(where, f"field 'bbox': {fault}") from None
+            raise BadLine(where, str(fault)) from None
         if not ids[0]:
             raise BadLine(where, "field 'image_id': is empty")
         if name:

@@ -5,6 +5,7 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Final
@@ -15,8 +16,12 @@ from sightline.errors import UsageError
 
 LONGEST_LINE: Final = 64 << 20
 """Bytes of one line; a longer one is not a line of items but some other file."""
+SKIPPED_AT_ONCE: Final = 1 << 20
+"""Bytes of a line that is too long are passed over in pieces of this size."""
 LARGEST_DOCUMENT: Final = 4 << 30
 """Bytes of a JSON file that is read whole."""
+
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 # The csv module refuses fields over 128 kB unless told otherwise, and a story can be longer.
 csv.field_size_limit(LONGEST_LINE)
@@ -44,6 +49,15 @@ class BadLine(UsageError):  # noqa: N818 - it is also handed on as a value
         self.id = id
 
 
+@contextmanager
+def naming(place: str) -> Iterator[None]:
+    """A fault inside is told with the place where it is, such as "field 'id'"."""
+    try:
+        yield
+    except ValueError as fault:
+        raise ValueError(f"{place}: {fault}") from None
+
+
 class Source:
     """One input file, plain or gzipped. UTF-8; a byte order mark and Windows line ends do no harm."""
 
@@ -57,7 +71,7 @@ class Source:
         except FileNotFoundError:
             raise UsageError(f"{path}: there is no such file") from None
         except (OSError, EOFError, zlib.error, ValueError) as fault:
-            raise self._unreadable(fault) from None
+            raise self.unreadable(fault) from None
         if not self.head:
             raise UsageError(f"{path}: the file is empty (0 bytes)")
         if self.head.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -78,36 +92,48 @@ class Source:
             return "parquet"
         suffixes = [suffix.lower() for suffix in self.path.suffixes if suffix.lower() != ".gz"]
         kind = KINDS.get(suffixes[-1], "") if suffixes else ""
-        start = self.head.removeprefix(b"\xef\xbb\xbf").lstrip()
+        start = self.head.removeprefix(BYTE_ORDER_MARK).lstrip()
         if kind in ("", "json") and start.startswith((b"{", b"[")):
-            return "jsonl" if self._first_line_is_whole(start) else "json"
+            return "jsonl" if self._is_lines() else "json"
         if not kind:
             line = start.split(b"\n", 1)[0]
             kind = "tsv" if b"\t" in line else "csv" if b"," in line else ""
         return kind
 
-    def _first_line_is_whole(self, start: bytes) -> bool:
-        line, _, rest = start.partition(b"\n")
+    def _is_lines(self) -> bool:
+        """Whether the first line is a whole object, with more lines behind it or else in an item's form."""
+        lines = self.lines()
+        first = next(lines)[1]
         try:
-            return isinstance(msgspec.json.decode(line), dict) and bool(rest.strip())
+            if isinstance(first, BadLine):
+                return False
+            found = msgspec.json.decode(first, type=_Outline)
         except (ValueError, RecursionError):
             return False
+        return next(lines, None) is not None or found.is_item
 
-    def lines(self) -> Iterator[tuple[int, bytes]]:
-        """Number and bytes of every line that is not blank."""
+    def lines(self) -> Iterator[tuple[int, bytes | BadLine]]:
+        """Number and bytes of every line that is not blank; one that is too long comes out as the reason."""
         with self._open() as file:
-            number = 0
-            while line := self._line(file):
-                number += 1
-                if number == 1:
-                    line = line.removeprefix(b"\xef\xbb\xbf")
+            lines = _Lines(self, file)
+            while True:
+                try:
+                    line = next(lines)
+                except StopIteration:
+                    return
+                except BadLine as long:
+                    yield lines.number, long
+                    continue
                 if line.strip():
-                    yield number, line
+                    yield lines.number, line
 
     def objects(self) -> Iterator[tuple[str, dict[str, Any] | BadLine]]:
         """Where and what for every line of a JSON Lines file."""
         for number, line in self.lines():
             where = self.where(number)
+            if isinstance(line, BadLine):
+                yield where, line
+                continue
             try:
                 found = parse_json(line)
             except ValueError as fault:
@@ -117,24 +143,30 @@ class Source:
 
     def rows(self, separator: str = ",") -> Iterator[tuple[str, list[str] | BadLine]]:
         """Where and what for every row of a CSV or TSV file, header included, blank rows left out."""
-        # Bytes that are not UTF-8 become lone surrogates here, which `parse_text` finds.
-        texts = (line.decode("utf-8", "surrogateescape") for line in self._raw_lines())
         quoted = separator == ","
-        reader = csv.reader(
-            texts, delimiter=separator, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE, strict=quoted
-        )
-        while True:
-            where = self.where(reader.line_num + 1)
-            try:
-                row = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as fault:
-                reason = "a quote that is never closed" if "end of data" in str(fault) else str(fault)
-                yield where, BadLine(where, f"not a CSV row ({reason})")
-                continue
-            if any(cell.strip() for cell in row):
-                yield where, row
+        with self._open() as file:
+            lines = _Lines(self, file)
+            reader = csv.reader(
+                map(_decoded, lines),
+                delimiter=separator,
+                quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+                strict=quoted,
+            )
+            while True:
+                first = lines.number + 1
+                where = self.where(first)
+                try:
+                    row = next(reader)
+                except StopIteration:
+                    return
+                except BadLine as long:
+                    yield long.where, BadLine(long.where, long.reason + _not_read(first, lines.number))
+                    continue
+                except csv.Error as fault:
+                    yield where, BadLine(where, _not_csv(str(fault), first, lines.number))
+                    continue
+                if any(cell.strip() for cell in row):
+                    yield where, row
 
     def records(self) -> Iterator[tuple[str, dict[str, str] | BadLine]]:
         """Where and what for every row of a CSV file with a header, by column."""
@@ -178,39 +210,87 @@ class Source:
             try:
                 data = file.read(LARGEST_DOCUMENT + 1)
             except (OSError, EOFError, zlib.error) as fault:
-                raise self._unreadable(fault) from None
+                raise self.unreadable(fault) from None
         if len(data) > LARGEST_DOCUMENT:
             raise UsageError(f"{self.path}: larger than {LARGEST_DOCUMENT >> 30} GB")
         try:
-            return parse_json(data.removeprefix(b"\xef\xbb\xbf"))
+            return parse_json(data.removeprefix(BYTE_ORDER_MARK))
         except ValueError as fault:
             raise UsageError(f"{self.path}: {fault}") from None
-
-    def _raw_lines(self) -> Iterator[bytes]:
-        with self._open() as file:
-            first = True
-            while line := self._line(file):
-                yield line.removeprefix(b"\xef\xbb\xbf") if first else line
-                first = False
-
-    def _line(self, file: IO[bytes]) -> bytes:
-        try:
-            line = file.readline(LONGEST_LINE + 1)
-        except (OSError, EOFError, zlib.error) as fault:
-            raise self._unreadable(fault) from None
-        if len(line) > LONGEST_LINE:
-            raise UsageError(
-                f"{self.path}: a line is longer than {LONGEST_LINE >> 20} MB; is this the right file?"
-            )
-        return line
 
     def _open(self) -> IO[bytes]:
         with self.path.open("rb") as file:
             zipped = file.read(2) == b"\x1f\x8b"
         return io.BufferedReader(gzip.open(self.path)) if zipped else self.path.open("rb")
 
-    def _unreadable(self, fault: Exception) -> UsageError:
+    def unreadable(self, fault: Exception) -> UsageError:
         return UsageError(f"{self.path}: cannot be read ({getattr(fault, 'strerror', None) or fault})")
+
+
+class _Lines:
+    """The lines of an open file, counted.
+
+    One that is too long is passed over and raised as BadLine; the next call goes on with the line after it.
+    """
+
+    def __init__(self, source: Source, file: IO[bytes]) -> None:
+        self.number = 0
+        self._source = source
+        self._file = file
+
+    def __iter__(self) -> "_Lines":
+        return self
+
+    def __next__(self) -> bytes:
+        line = self._read(LONGEST_LINE + 1)
+        if not line:
+            raise StopIteration
+        self.number += 1
+        if len(line) > LONGEST_LINE:
+            while line and not line.endswith(b"\n"):
+                line = self._read(SKIPPED_AT_ONCE)
+            raise BadLine(self._source.where(self.number), f"the line is longer than {LONGEST_LINE >> 20} MB")
+        return line.removeprefix(BYTE_ORDER_MARK) if self.number == 1 else line
+
+    def _read(self, most: int) -> bytes:
+        try:
+            return self._file.readline(most)
+        except (OSError, EOFError, zlib.error) as fault:
+            raise self._source.unreadable(fault) from None
+
+
+class _Outline(msgspec.Struct):
+    """Which of an item's fields an object has."""
+
+    id: Any = None
+    images: Any = None
+    text: Any = None
+    sentences: Any = None
+
+    @property
+    def is_item(self) -> bool:
+        return self.id is not None and any(
+            part is not None for part in (self.images, self.text, self.sentences)
+        )
+
+
+def _decoded(line: bytes) -> str:
+    """Bytes that are not UTF-8 become lone surrogates, which `parse_text` finds."""
+    return line.decode("utf-8", "surrogateescape")
+
+
+def _not_csv(fault: str, first: int, last: int) -> str:
+    """Why the lines from first to last are not a row; a quote left open takes what follows with it."""
+    if "end of data" in fault:
+        rest = f"the rows from line {first} to the end of the file, line {last}, are not read"
+        return f"not a CSV row (a quote that is never closed; {rest})"
+    if "field limit" in fault:
+        fault = f"a cell of more than {LONGEST_LINE >> 20} MB; is a quote never closed?"
+    return f"not a CSV row ({fault}{_not_read(first, last)})"
+
+
+def _not_read(first: int, last: int) -> str:
+    return f"; lines {first} to {last} are not read" if first < last else ""
 
 
 def parse_json(data: bytes | str) -> Any:

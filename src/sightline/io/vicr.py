@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 from sightline.errors import UsageError
 from sightline.io.base import Found, readers
-from sightline.io.published import Published, built, last_parts
-from sightline.io.source import BadLine, Source
+from sightline.io.items import parse_number
+from sightline.io.published import Published, as_number, built, last_parts
+from sightline.io.source import BadLine, Source, naming
 
 COLUMNS = ("ratings", *(f"rating_{n}" for n in range(2, 8)))
 """The first rating stands in a column that is called `ratings`."""
+CALLED = {"text": "caption"}
 
 
 @readers.add("vicr")
@@ -35,14 +37,25 @@ class Vicr(Published):
             seen[name] = seen.get(name, 0) + 1
             id = f"{name}#{seen[name]}"
             try:
-                ratings = [float(cell) for column in COLUMNS if (cell := row.get(column, "").strip())]
-                count = row.get("num_ratings", "").strip()
-                if count and int(count) != len(ratings):
-                    raise ValueError(f"{len(ratings)} ratings where num_ratings says {count}")
-                image = album.find(name)
+                ratings = _ratings(row)
+                image = album.find("field 'image'", name)
             except ValueError as fault:
                 yield BadLine(where, str(fault), id)
                 continue
             about = {"system": row.get("system") or None, "subset": row.get("subset") or None}
-            caption = row.get("caption")
-            yield built(source, where, id, [image], text=caption, ratings={"overall": ratings}, **about)
+            given = {"text": row.get("caption"), "ratings": {"overall": ratings}, **about}
+            yield built(source, where, id, [image], CALLED, **given)
+
+
+def _ratings(row: dict[str, str]) -> list[float]:
+    """A row's ratings, as many as num_ratings says."""
+    ratings = []
+    for column in COLUMNS:
+        if cell := row.get(column, "").strip():
+            with naming(f"field '{column}'"):
+                ratings.append(parse_number(as_number(cell)))
+    if count := row.get("num_ratings", "").strip():
+        with naming("field 'num_ratings'"):
+            if as_number(count) != len(ratings):
+                raise ValueError(f"says {count} where there are {len(ratings)} ratings")
+    return ratings

@@ -6,8 +6,12 @@ from typing import Any, Literal
 
 from sightline.errors import UsageError
 from sightline.io.base import Found, readers
-from sightline.io.published import Published, as_text, built
-from sightline.io.source import BadLine, Source
+from sightline.io.items import parse_text
+from sightline.io.published import Album, Published, built, id_in
+from sightline.io.source import BadLine, Source, naming
+
+Sentence = tuple[int, str, str]
+"""Place in the story, picture and text."""
 
 
 @readers.add("vist")
@@ -29,24 +33,20 @@ class Vist(Published):
 
     def read(self, source: Source) -> Iterator[Found]:
         album = self.album(source)
-        stories: dict[str, list[tuple[int, str, str]]] = {}
+        stories: dict[str, list[Sentence]] = {}
         first_seen: dict[str, str] = {}
         broken: dict[str, BadLine] = {}
         for where, sentence in self._sentences(source):
             if isinstance(sentence, BadLine):
                 yield sentence
                 continue
-            story = ""
             try:
-                story = as_text(sentence.get("story_id"))
-                photo = as_text(sentence.get("photo_flickr_id"))
-                order = sentence.get("worker_arranged_photo_order")
-                if isinstance(order, bool) or not isinstance(order, int):
-                    raise ValueError("worker_arranged_photo_order is not a whole number")
-                text = sentence.get(self.text)
-                if not isinstance(text, str):
-                    raise ValueError(f"{self.text} is missing")
-                stories.setdefault(story, []).append((order, album.find(photo), text))
+                story = id_in(sentence, "story_id")
+            except ValueError as fault:
+                yield BadLine(where, str(fault))
+                continue
+            try:
+                stories.setdefault(story, []).append(self._parsed(sentence, album))
                 first_seen.setdefault(story, where)
             except ValueError as fault:
                 broken.setdefault(story, BadLine(where, str(fault), story))
@@ -56,6 +56,17 @@ class Vist(Published):
                 found.sort(key=lambda sentence: sentence[0])
                 images, sentences = [image for _, image, _ in found], [text for _, _, text in found]
                 yield built(source, first_seen[story], story, images, sentences=sentences)
+
+    def _parsed(self, sentence: dict[str, Any], album: Album) -> Sentence:
+        photo = id_in(sentence, "photo_flickr_id")
+        order = sentence.get("worker_arranged_photo_order")
+        if isinstance(order, bool) or not isinstance(order, int):
+            raise ValueError("field 'worker_arranged_photo_order': not a whole number")
+        with naming(f"field '{self.text}'"):
+            if sentence.get(self.text) is None:
+                raise ValueError("is missing")
+            text = parse_text(sentence[self.text])
+        return order, album.find("field 'photo_flickr_id'", photo), text
 
     def _sentences(self, source: Source) -> Iterator[tuple[str, dict[str, Any] | BadLine]]:
         document = source.document

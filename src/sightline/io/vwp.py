@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from sightline.errors import UsageError
 from sightline.io.base import Found, readers
-from sightline.io.published import Published, as_text, built, last_parts
+from sightline.io.published import Published, built, id_in, last_parts
 from sightline.io.source import BadLine, Source
 
 MOST = 10
 """Pictures a story has at most."""
+CALLED = {"text": "story", "sentences": "text0 …"}
 
 
 @readers.add("vwp")
@@ -30,20 +31,27 @@ class Vwp(Published):
         album = self.album(source)
         scene, story = row["scene_full_id"].strip(), row.get("story_id", "").strip()
         id = f"{scene};{story}" if story else scene
-        links = [
-            link for n in range(MOST) if (link := row.get(f"link{n}", "").strip()) not in ("", "{}", "nan")
-        ]
-        texts = [
-            text for n in range(MOST) if (text := row.get(f"text{n}", "").strip()) not in ("", "{}", "nan")
-        ]
+        links, texts = _numbered(row, "link"), list(_numbered(row, "text").values())
         try:
-            as_text(scene)
+            id_in(row, "scene_full_id")
             images = [
-                album.find(f"{scene}_{n}", last_parts(link, 2), last_parts(link))
-                for n, link in enumerate(links)
+                album.find(
+                    f"field 'scene_full_id' or '{column}'",
+                    f"{scene}_{n}",
+                    last_parts(link, 2),
+                    last_parts(link),
+                )
+                for n, (column, link) in enumerate(links.items())
             ]
         except ValueError as fault:
-            return BadLine(where, f"a picture: {fault}", id)
+            return BadLine(where, str(fault), id)
         paired = len(texts) == len(images)
         whole = row.get("story", "").strip() or " ".join(texts)
-        return built(source, where, id, images, sentences=texts if paired else None, text=whole or None)
+        sentences = texts if paired else None
+        return built(source, where, id, images, CALLED, sentences=sentences, text=whole or None)
+
+
+def _numbered(row: dict[str, str], name: str) -> dict[str, str]:
+    """What stands in name0, name1 …, the empty ones left out."""
+    cells = {column: row.get(column, "").strip() for column in (f"{name}{n}" for n in range(MOST))}
+    return {column: cell for column, cell in cells.items() if cell not in ("", "{}", "nan")}

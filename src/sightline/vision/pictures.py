@@ -204,15 +204,15 @@ class Pictures:
                 if width * height > MOST_PIXELS:
                     raise _too_large(path, width * height)
                 if file.mode == "F":
-                    raise Unscorable(
-                        f"{path}: its pixels are floating-point numbers; convert it to 8 or 16 bits"
-                    )
+                    raise _Refused("its pixels are floating-point numbers; convert it to 8 or 16 bits")
                 factor = _factor(width * height)
                 with self._one_large if factor > 1 else contextlib.nullcontext():
                     image = _reduced(file, factor)
                 turn = UPRIGHT.get(_orientation(file))
         except Unscorable:
             raise
+        except _Refused as reason:
+            raise Unscorable(f"{path}: {reason}") from None
         except UnidentifiedImageError:
             raise Unscorable(f"{path}: not a picture, or of a kind that is not read") from None
         except Image.DecompressionBombError:
@@ -228,6 +228,10 @@ class Pictures:
             if turn not in LEVEL:
                 width, height = height, width
         return image, (width, height)
+
+
+class _Refused(Exception):  # noqa: N818 - a reason, told in words
+    """Why a picture that decodes is not shown all the same."""
 
 
 def _state(path: Path) -> State:
@@ -276,12 +280,24 @@ def _reduced(file: Image.Image, factor: int) -> Image.Image:
 def _rgb(image: Image.Image) -> Image.Image:
     """As RGB, the first frame of an animation; what shines through is white; 16 bits become 8."""
     if image.mode.startswith("I"):
-        image = Image.fromarray((np.clip(np.asarray(image), 0, 65535) >> 8).astype(np.uint8))
+        image = _eight_bits(image)
     if "transparency" in image.info or image.mode in ("RGBA", "LA", "PA", "RGBa", "La"):
         clear = image.convert("RGBA")
         ground = Image.new("RGBA", clear.size, "white")
         return Image.alpha_composite(ground, clear).convert("RGB")
     return image.convert("RGB")
+
+
+def _eight_bits(image: Image.Image) -> Image.Image:
+    """Grey levels of 16 bits, scaled. A file of 32 bits may hold levels of 8 or of 16: its highest tells."""
+    levels = np.asarray(image)
+    if image.mode == "I":
+        low, high = int(levels.min()), int(levels.max())
+        if low < -(1 << 15) or high >= 1 << 16:
+            raise _Refused("its pixels are 32-bit numbers; convert it to 8 or 16 bits")
+        if high < 1 << 8:
+            return Image.fromarray(np.clip(levels, 0, 255).astype(np.uint8))
+    return Image.fromarray((np.clip(levels, 0, 65535) >> 8).astype(np.uint8))
 
 
 def _orientation(image: Image.Image) -> int:
