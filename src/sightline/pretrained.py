@@ -84,9 +84,19 @@ def model_name(name: str, model: Any, digest: Future[str] | None = None) -> str:
     """A name for signatures that differs where the weights do: hub name and commit, or folder and digest."""
     folder = Path(name)
     if not folder.is_dir():
-        commit = getattr(model.config, "_commit_hash", None)
+        commit = getattr(model.config, "_commit_hash", None) or _cached_commit(name)
         return f"{name}@{commit[:8]}" if commit else name
     return f"{folder.resolve().name}@{digest.result() if digest else _digest(folder)}"
+
+
+def _cached_commit(name: str) -> str:
+    """The commit under which the hub's cache on disk keeps a model: `snapshots/COMMIT/config.json`."""
+    with contextlib.suppress(OSError):
+        found = Path(
+            extra("transformers", "torch").utils.cached_file(name, "config.json", local_files_only=True)
+        )
+        return found.parent.name if found.parent.parent.name == "snapshots" else ""
+    return ""
 
 
 def _digest(folder: Path) -> str:

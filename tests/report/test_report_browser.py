@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
-SENTENCES = ("The \U0001f600 dog ran to the red ball.", f"A bird {HOSTILE} flew.", "Then a dragon came to the dog.")
+SENTENCES = (
+    "The \U0001f600 dog ran to the red ball.",
+    f"A bird {HOSTILE} flew.",
+    "Then a dragon came to the dog.",
+)
 METRICS = ("groovist", "clipscore", "rovist-c")
 
 

@@ -202,7 +202,7 @@ def test_a_detector_from_the_hub_and_later_from_its_cache(
     tmp_path: Path, environment: dict[str, str], hub: str
 ) -> None:
     signature = load_from(hub, tmp_path, "detector:someone/tiny", environment)
-    assert signature.startswith("detector:someone/tiny")
+    assert signature.startswith("detector:someone/tiny@c0ffee00"), "the commit tells revisions apart"
     without_network = load_from("http://127.0.0.1:1", tmp_path, "detector:someone/tiny", environment)
     assert without_network == signature
 
