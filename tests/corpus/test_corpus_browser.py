@@ -64,3 +64,33 @@ def test_the_page(report: Path, browser: "Browser", width: int, scheme: str) -> 
         page.keyboard.press("Tab")
         reached.add(page.evaluate("document.activeElement.tagName"))
     assert {"A", "SUMMARY"} <= reached
+
+
+@pytest.fixture(scope="module")
+def lost(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Pictures with long names, of which none is there."""
+    folder = tmp_path_factory.mktemp("a_folder_with_a_name_that_is_far_too_long_for_a_telephone")
+    with (folder / "hl.jsonl").open("w") as file:
+        for n in range(8):
+            scene = ["in a park", "a park"] if n else ["in a park"]
+            line = {
+                "file_name": f"{'picture' * 12}{n}.jpg",
+                "captions": {"scene": scene, "object": ["a dog"]},
+            }
+            file.write(json.dumps(line) + "\n")
+    out = folder / "out"
+    done = CliRunner().invoke(
+        load_commands(), ["corpus", str(folder / "hl.jsonl"), "-o", str(out), "--purity", "none"]
+    )
+    assert done.exit_code == 3, done.output
+    return out / "report.html"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [320, 375, 1200])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_long_names_do_not_widen_the_page(lost: Path, browser: "Browser", width: int, scheme: str) -> None:
+    page = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme).new_page()  # type: ignore[arg-type]
+    page.goto(lost.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert "no picture is at hand" in page.content().lower() and str(lost.parent) not in page.content()

@@ -150,7 +150,7 @@ def test_pictures_that_are_not_there(tmp_path: Path) -> None:
     some = run(write(tmp_path / "some.jsonl", *objects), "-o", tmp_path / "some")
     assert some.exit_code == 3
     found = reasons(tmp_path / "some")
-    assert "there is no picture" in found["gone.jpg", "picture"]
+    assert found["gone.jpg", "picture"] == "there is no such picture"
     assert "not a picture" in found["broken.jpg", "picture"]
     assert "data:image/webp;base64," in (tmp_path / "some" / "report.html").read_text()
     none = run(write(tmp_path / "none.jsonl", objects[2]), "-o", tmp_path / "none")
@@ -165,6 +165,7 @@ def test_plain_captions_are_put_together_by_picture(tmp_path: Path) -> None:
         {"id": 3, "images": ["a.jpg"], "text": "the dog is running"},
         {"id": 4, "images": ["b.jpg"], "text": " "},
         {"id": 5, "images": ["b.jpg"], "text": "a cat", "ratings": {"confidence": "high"}},
+        {"id": 6, "images": ["c.jpg"], "text": "a cow"},
     )
     out = tmp_path / "out"
     done = run(file, "-o", out, "--purity", "none")
@@ -172,10 +173,15 @@ def test_plain_captions_are_put_together_by_picture(tmp_path: Path) -> None:
     found = rows(out / "diversity.csv")
     assert [(row["id"], row["axis"], row["captions"], row["confidence"]) for row in found] == [
         ("a.jpg", "caption", "2", "4.5"),
-        ("b.jpg", "caption", "1", ""),
+        ("b.jpg", "caption", "2", ""),
+        ("c.jpg", "caption", "1", ""),
     ]
-    assert found[0]["self_bleu"] and not found[0]["purity"] and not found[1]["self_bleu"]
-    assert set(reasons(out)) == {("4", "caption"), ("5", "item"), ("b.jpg", "self_bleu")}
+    assert found[0]["self_bleu"] and not found[0]["purity"] and not found[2]["self_bleu"]
+    assert reasons(out) == {
+        ("4", "caption"): "the caption is empty",
+        ("5", "confidence"): "text instead of a number",
+        ("c.jpg", "self_bleu"): "caption: one caption only: diversity and purity need two",
+    }
     assert (out / "pmi.csv").read_text().count("\n") == 1  # no objects: the header alone
 
 

@@ -85,3 +85,47 @@ def test_a_file_without_corrections(tmp_path: Path) -> None:
     path.write_text("id,text\n1,hello\n")
     with pytest.raises(UsageError, match="no correction in it"):
         read_corrections(path)
+
+
+def test_a_bad_cell_leaves_the_other_correctors(tmp_path: Path) -> None:
+    path = tmp_path / "wide.jsonl"
+    rows = [
+        {"id": 1, "original": "he go", "corrected_a": 7, "corrected_b": "he goes", "corrected_c": "  "},
+        {"id": 1, "original": "he go", "corrected_b": "he went", "corrected_d": "he go"},
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    found = read_corrections(path)
+    assert [(one.corrector, one.distance) for one in found.made] == [("b", 2), ("d", 0)]
+    assert [(failure.id, failure.reason) for failure in found.failures] == [
+        ("1", "a: a number instead of text"),
+        ("1", "'b' corrected it twice; the first counts"),
+    ]
+
+
+def test_captions_are_told_apart_by_id_or_by_the_whole_original(tmp_path: Path) -> None:
+    long = "a " * 150
+    rows = [
+        {"id": 0, "original": "he go", "corrected": "he goes", "corrector": "a"},
+        {"id": 0, "original": "he go ", "corrected": "he goes", "corrector": 0},
+        {"id": "", "original": f"{long}dog", "corrected": f"{long}dog", "corrector": "a"},
+        {"original": f"{long}cat", "corrected": f"{long}cat", "corrector": "a"},
+    ]
+    path = tmp_path / "long.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    found = read_corrections(path)
+    assert not found.failures
+    assert [(one.id, one.corrector) for one in found.made] == [
+        ("0", "a"),
+        ("0", "0"),
+        (f"{long}dog", "a"),
+        (f"{long}cat", "a"),
+    ]
+
+
+def test_bytes_that_are_not_utf_8_can_be_told(tmp_path: Path) -> None:
+    path = tmp_path / "latin.csv"
+    path.write_bytes(b"id,original,corrected_a,corrected_b\xe9\n1,x,y,z\n,caf\xe9,x,y\n")
+    found = read_corrections(path)
+    assert [one.corrector for one in found.made] == ["a"]
+    assert [failure.id for failure in found.failures] == ["1", "caf\ufffd", "caf\ufffd"]
+    assert all(failure.reason.encode("utf-8") for failure in found.failures)

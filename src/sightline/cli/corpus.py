@@ -11,7 +11,7 @@ from rich.table import Table
 from sightline.cli.app import app, console
 from sightline.cli.progress import counted_progress
 from sightline.corpus.analysis import Settings, analyse
-from sightline.corpus.output import write_corpus
+from sightline.corpus.output import check_folder, write_corpus
 
 
 @app.command()
@@ -60,13 +60,14 @@ def corpus(
         lemmas=tuple(word.lower() for word in lemma or ()),
         processes=processes,
     )
+    check_folder(out)
     with counted_progress() as progress:
         found = analyse(file, settings, format=format, corrections=corrections, progress=progress)
         told = write_corpus(found, out, file.name)
     console.print(axes_table(told))
     for note in found.notes:
         console.print(f"Note: {escape(note)}.", soft_wrap=True)
-    console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
+    console.print(escape(f"Report: {out / 'report.html'}"), soft_wrap=True)
     if found.failures:
         first = found.failures[0]
         console.print(
@@ -104,5 +105,5 @@ def axes_table(told: dict[str, Any]) -> Table:
             f"{row['captions']:,}",
             *("–" if mean is None else f"{mean:.3f}" for mean in means),
         )
-    table.caption = f"purity: {told['purity_scorer']}"
+    table.caption = escape(f"purity: {told['purity_scorer']}")
     return table

@@ -10,17 +10,15 @@ import numpy as np
 from sightline.corpus.corrections import Corrections, read_corrections
 from sightline.corpus.counting import CHUNK, AxisCounts, Counted, Task, cores, count_all
 from sightline.corpus.entries import Caption, Entries, Entry
-from sightline.corpus.hard import DEFAULT, Selection, parse_conditions, select
-from sightline.corpus.measures import Floats, Row, by_picture
+from sightline.corpus.hard import DEFAULT, Selection, check_measures, parse_conditions, select
+from sightline.corpus.measures import Floats, Row, by_picture, measure_names
 from sightline.corpus.pmi import Incidence, Informative, informative
+from sightline.corpus.purity import UNSCORED
 from sightline.corpus.reading import Corpus, Progress, read_corpus
 from sightline.items import Failure
 
 FEW = 2_000
 """Below so many pictures one process is quicker than starting two."""
-
-UNSCORED = ("none", "published")
-"""Choices of purity that need no scorer."""
 
 COMMONPLACE = 0.5
 """A lemma in more than this share of the pictures is not asked for its objects: it has none of its own."""
@@ -99,7 +97,8 @@ def analyse(
     corrected = read_corrections(corrections) if corrections else None
     corpus = read_corpus(path, format, progress)
     found = Analysis(settings, corpus.entries, corrections=corrected, pictures_there=corpus.pictures)
-    found.objects = settings.objects if _others_than(settings.objects, corpus) else ""
+    found.objects = "" if corpus.axes == {settings.objects} else settings.objects
+    check_measures(conditions, measure_names(corpus.axes - {found.objects}))
     found.failures += corpus.failures
     task = Task(settings.nlp, None if settings.purity in UNSCORED else settings.purity, found.objects)
     incidence: dict[str, Incidence] = {}
@@ -119,10 +118,6 @@ def analyse(
             f"hard samples are chosen without {' and '.join(found.hard.left_out)}: there is none"
         )
     return found
-
-
-def _others_than(axis: str, corpus: Corpus) -> bool:
-    return any(entry.axes.keys() != {axis} for chunk in corpus.entries.chunks(CHUNK) for entry in chunk)
 
 
 def _processes(settings: Settings, corpus: Corpus) -> int:
@@ -184,6 +179,11 @@ def _pmi(found: Analysis, incidence: dict[str, Incidence]) -> None:
         )
     if not any(one.objects for one in found.informative.values()):
         found.notes.append(f"no PMI: no object stands in {settings.floor} pictures; lower --floor")
+    for lemma in settings.lemmas:
+        if not any(lemma in one.lemmas for one in found.informative.values()):
+            often = "" if settings.lemma_floor == 1 else f" in {settings.lemma_floor} pictures or more"
+            kinds = "nouns, verbs and adjectives"
+            found.notes.append(f"--lemma {lemma}: not among the {kinds} that stand beside objects{often}")
 
 
 class _Kinds:
@@ -197,6 +197,10 @@ class _Kinds:
         for entry in entries:
             axes = frozenset(entry.axes)
             self._of.append((entry.id, entry.source, self._known.setdefault(axes, axes)))
+
+    def source(self, place: int) -> str:
+        """File and line of the picture at this place."""
+        return self._of[place][1]
 
     def missing(self) -> Iterator[tuple[str, str, str]]:
         """Pictures that lack an axis which at least half of them have."""
@@ -213,15 +217,14 @@ def _check(found: Analysis, corpus: Corpus, kinds: _Kinds) -> None:
         found.failures.append(Failure(id, "axis", f"the axis '{axis}' is missing", source))
     single = [row for row in found.rows if row.captions == 1]
     if len(single) < len(found.rows):
-        reason = "one caption only: diversity and purity need two"
-        found.failures += [Failure(row.id, "self_bleu", f"{row.axis}: {reason}") for row in single]
+        found.failures += [_single(row, kinds) for row in single]
     elif single:
         found.notes.append("no diversity and no purity: every picture has one caption")
     if corpus.pictures:
-        found.failures += corpus.missing
-    elif corpus.missing:
+        found.failures += corpus.unseen
+    elif corpus.unseen:
         found.notes.append(
-            f"no picture is at hand ({corpus.missing[0].reason}); the report goes without them"
+            f"no picture is at hand, such as {corpus.unseen[0].id}; the report goes without them"
         )
     for axis, times in found.per_picture.items():
         usual = times.most_common(1)[0][0]
@@ -237,6 +240,11 @@ def _check(found: Analysis, corpus: Corpus, kinds: _Kinds) -> None:
         found.notes.append("--purity published: the file has none")
     if found.corrections is not None:
         found.failures += found.corrections.failures
+
+
+def _single(row: Row, kinds: _Kinds) -> Failure:
+    reason = f"{row.axis}: one caption only: diversity and purity need two"
+    return Failure(row.id, "self_bleu", reason, kinds.source(row.place))
 
 
 def purity_of(found: Analysis) -> str:

@@ -14,9 +14,13 @@ from sightline.io.items import parse_text
 from sightline.io.source import BadLine, Source
 from sightline.items import Failure
 from sightline.psychometrics.alpha import Interval, bootstrap_alpha
+from sightline.report.page import clean
 
 MANY = 10
 """The paper counts captions that changed by more characters than this."""
+
+SHOWN = 200
+"""Characters of a caption that a failure names."""
 
 WHO = ("corrector", "annotator", "rater", "worker")
 
@@ -30,6 +34,14 @@ class Correction:
     original: str
     corrected: str
     distance: int
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A correction that cannot be used, and why."""
+
+    id: str
+    reason: str
 
 
 @dataclass
@@ -107,7 +119,7 @@ def share(distances: Sequence[int], above: int) -> float:
 def read_corrections(path: Path) -> Corrections:
     """A CSV or JSON Lines file: `id, original, corrected, corrector` a line, or `corrected_NAME` columns.
 
-    Without `id`, equal originals are one caption. An empty cell of a `corrected_NAME` column means: not seen.
+    Without `id`, equal originals are one caption. An empty or blank cell of a `corrected_NAME` column means: not seen.
     """
     source = Source(path)
     if source.kind not in ("csv", "jsonl"):
@@ -118,42 +130,66 @@ def read_corrections(path: Path) -> Corrections:
         if isinstance(row, BadLine):
             found.failures.append(Failure(row.id, "correction", row.reason, where))
             continue
-        id = str(row.get("id") or row.get("original") or "")[:200]
-        try:
-            for correction in _corrections(row, id):
-                if (correction.id, correction.corrector) in seen:
-                    raise ValueError(f"'{correction.corrector}' corrected it twice; the first counts")
-                seen.add((correction.id, correction.corrector))
-                found.made.append(correction)
-        except ValueError as fault:
-            found.failures.append(Failure(id, "correction", str(fault), where))
+        for made in _corrections(row, _caption(row)):
+            if isinstance(made, Correction) and (made.id, made.corrector) in seen:
+                made = Refused(made.id, f"'{made.corrector}' corrected it twice; the first counts")
+            if isinstance(made, Refused):
+                id, reason = clean(made.id[:SHOWN]), clean(made.reason)
+                found.failures.append(Failure(id, "correction", reason, where))
+            else:
+                seen.add((made.id, made.corrector))
+                found.made.append(made)
     if not found.made:
         reason = f"; {found.failures[0].source}: {found.failures[0].reason}" if found.failures else ""
         raise UsageError(f"{path}: no correction in it{reason}")
     return found
 
 
-def _corrections(row: Mapping[str, Any], id: str) -> Iterator[Correction]:
-    original = row.get("original")
-    if not isinstance(original, str) or not original.strip():
-        raise ValueError("'original' is missing or empty")
-    by_corrector = {
+def _corrections(row: Mapping[str, Any], id: str) -> Iterator[Correction | Refused]:
+    """What each corrector of a row made of its caption; one that cannot be used leaves the others in place."""
+    original, versions = row.get("original"), _versions(row)
+    if _blank(original):
+        yield Refused(id, "'original' is missing or empty")
+    elif not versions:
+        yield Refused(id, "there is no 'corrected' or 'corrected_NAME'")
+    else:
+        for who, text in versions.items():
+            try:
+                yield _compared(id, parse_text(who), original, text)
+            except ValueError as fault:
+                yield Refused(id, f"{who}: {fault}")
+
+
+def _versions(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The corrected texts by corrector."""
+    found = {
         name.removeprefix("corrected_"): text
         for name, text in row.items()
-        if name.startswith("corrected_") and text
+        if name.startswith("corrected_") and not _blank(text)
     }
     if "corrected" in row:
-        who = next((str(row[name]) for name in WHO if row.get(name)), "corrector")
-        by_corrector[who] = row["corrected"]
-    if not by_corrector:
-        raise ValueError("there is no 'corrected' or 'corrected_NAME'")
-    for who, text in by_corrector.items():
-        parse_text(original)
-        if not parse_text(text).strip():
-            raise ValueError("'corrected' is empty")
-        if max(len(original), len(text)) > LONGEST:
-            raise ValueError(f"longer than {LONGEST:,} characters: not compared")
-        yield Correction(id, who, original, text, levenshtein(original.strip(), text.strip()))
+        who = next((str(row[name]) for name in WHO if not _blank(row.get(name))), "corrector")
+        found[who] = row["corrected"]
+    return found
+
+
+def _compared(id: str, who: str, original: Any, text: Any) -> Correction:
+    before, after = parse_text(original).strip(), parse_text(text).strip()
+    if not after:
+        raise ValueError("'corrected' is empty")
+    if max(len(before), len(after)) > LONGEST:
+        raise ValueError(f"longer than {LONGEST:,} characters: not compared")
+    return Correction(id, who, original, text, levenshtein(before, after))
+
+
+def _caption(row: Mapping[str, Any]) -> str:
+    """What tells captions apart: the id, or the original where there is none."""
+    given = row.get("original") if _blank(row.get("id")) else row["id"]
+    return "" if given is None else str(given)
+
+
+def _blank(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, str) and not cell.strip())
 
 
 def _interval(found: Interval) -> dict[str, float | None]:

@@ -1,7 +1,7 @@
 """Hard samples: pictures whose captions share words but not meaning, and that people doubt (HL, 4.2 and A.3.2)."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,14 +74,20 @@ class Selection:
     """Measures that the corpus does not have."""
 
 
+def check_measures(conditions: Iterable[Condition], known: Iterable[str]) -> None:
+    """Refuse a condition on a measure that there is not."""
+    names = set(known)
+    for condition in conditions:
+        if condition.measure not in names:
+            raise unknown("measure of --hard", condition.measure, names)
+
+
 def select(measures: Mapping[str, Floats], conditions: Sequence[Condition]) -> Selection:
     """Pictures for which every condition holds.
 
     They are ordered by hardness: the mean, over the conditions, of the share of the corpus that is less hard.
     """
-    for condition in conditions:
-        if condition.measure not in measures:
-            raise unknown("measure of --hard", condition.measure, measures)
+    check_measures(conditions, measures)
     usable = [c for c in conditions if np.isfinite(measures[c.measure]).any()]
     left_out = [c.measure for c in conditions if c not in usable]
     if not usable:

@@ -1,6 +1,6 @@
 """The measures of captions, axis by axis and picture by picture, and how they go together (HL, 4.2 and A.3)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -13,6 +13,7 @@ from sightline.meta.correlation import correlate
 Floats = NDArray[np.float64]
 
 MEASURES = ("confidence", "self_bleu", "purity", "published_purity")
+BY_PICTURE = (*MEASURES, "diversity")
 
 
 @dataclass(slots=True)
@@ -69,7 +70,7 @@ def by_picture(rows: Sequence[Row], pictures: int) -> dict[str, Floats]:
     axes = list(dict.fromkeys(row.axis for row in rows))
     of_axis = np.array([axes.index(row.axis) for row in rows], np.int64)
     found: dict[str, Floats] = {}
-    for measure in (*MEASURES, "diversity"):
+    for measure in BY_PICTURE:
         values = column(rows, measure)
         there = np.isfinite(values)
         total = np.bincount(places[there], values[there], pictures)
@@ -81,6 +82,11 @@ def by_picture(rows: Sequence[Row], pictures: int) -> dict[str, Floats]:
             own[places[chosen]] = values[chosen]
             found[f"{axis}.{measure}"] = own
     return found
+
+
+def measure_names(axes: Iterable[str]) -> list[str]:
+    """The names that `by_picture` gives."""
+    return [*BY_PICTURE, *(f"{axis}.{measure}" for axis in axes for measure in BY_PICTURE)]
 
 
 def described(values: Floats) -> dict[str, Any] | None:

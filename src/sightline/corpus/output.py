@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -25,14 +26,41 @@ ITEMS = ("confidence", "self_bleu", "diversity", "purity", "published_purity")
 PMI = ("axis", "lemma", "object", "pmi", "together", "lemma_images", "object_images")
 
 
+FILES = ("stats.json", "diversity.csv", "items.csv", "pmi.csv", "hard.jsonl", "failures.jsonl", "report.html")
+
+
+def check_folder(folder: Path) -> None:
+    """Tell before the work whether results could be left there. Nothing is made yet."""
+    try:
+        above = next((place for place in (folder, *folder.parents) if place.exists()), Path())
+        taken = [name for name in FILES if (folder / name).is_dir()]
+    except OSError as fault:
+        raise _unwritable(folder, fault.strerror or str(fault)) from None
+    if not above.is_dir():
+        raise _unwritable(folder, f"{above} is a file")
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise _unwritable(folder, "no permission")
+    if taken:
+        raise _unwritable(folder, f"{taken[0]} is a folder")
+
+
+def _unwritable(folder: Path, reason: str) -> UsageError:
+    return UsageError(f"{folder}: cannot write there ({reason})")
+
+
 def write_corpus(found: Analysis, folder: Path, name: str) -> dict[str, Any]:
     """Write every file, each put in place whole, and return the statistics."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise UsageError(f"{folder}: cannot write there ({fault.strerror})") from None
     page = report(found, name)
     told = {"file": name, "version": package_version(), **summary(found)}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _write_files(found, folder, told, page)
+    except OSError as fault:
+        raise _unwritable(folder, fault.strerror or str(fault)) from None
+    return told
+
+
+def _write_files(found: Analysis, folder: Path, told: dict[str, Any], page: str) -> None:
     write_whole(folder / "stats.json", json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
     _write_rows(folder / "diversity.csv", DIVERSITY, _diversity(found))
     _write_rows(folder / "items.csv", ("id", *ITEMS), _items(found))
@@ -41,7 +69,6 @@ def write_corpus(found: Analysis, folder: Path, name: str) -> dict[str, Any]:
     write_whole(folder / "hard.jsonl", "".join(_lines(hard_samples(found))))
     write_whole(folder / "failures.jsonl", "".join(_lines(asdict(failure) for failure in found.failures)))
     write_whole(folder / "report.html", page)
-    return told
 
 
 def hard_samples(found: Analysis) -> Iterator[dict[str, Any]]:

@@ -6,17 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sightline.corpus.checks import caption_fault, checked_number, picture_fault
 from sightline.corpus.entries import Caption, Entries, Entry
+from sightline.corpus.plain import PlainSource
 from sightline.errors import UsageError
-from sightline.io import read_items
-from sightline.io.base import guess, make_reader
+from sightline.io.base import Reader, guess, make_reader
 from sightline.io.hl import Hl, HlPicture
-from sightline.io.items import parse_number, parse_text
 from sightline.io.source import BadLine, Source
 from sightline.items import Failure, Item
-
-LONGEST = 20_000
-"""Characters of a caption. What is longer is some other text, and would drown the statistics."""
 
 CAPTION = "caption"
 """The axis of captions that name none."""
@@ -26,11 +23,13 @@ Progress = Callable[[str, int, int | None], None]
 
 @dataclass
 class Corpus:
-    """What was read, what could not be, and which pictures are not where the file says."""
+    """What was read, what could not be, and which pictures cannot be shown."""
 
     entries: Entries = field(default_factory=Entries)
     failures: list[Failure] = field(default_factory=list)
-    missing: list[Failure] = field(default_factory=list)
+    axes: set[str] = field(default_factory=set)
+    unseen: list[Failure] = field(default_factory=list)
+    """Pictures that are not there, or no pictures."""
     pictures: int = 0
     """Picture files that are there."""
 
@@ -40,8 +39,11 @@ def read_corpus(path: Path, format: str | None, progress: Progress) -> Corpus:
     source = Source(path)
     reader = make_reader(format) if format else guess(source)
     corpus = Corpus()
-    hl = reader if isinstance(reader, Hl) else None
-    found = _hl(hl, source, corpus) if hl else _items(path, format, source.folder, corpus)
+    if isinstance(reader, Hl):
+        found = _hl(reader, source, corpus)
+    else:
+        plain = PlainSource(path, corpus.failures) if reader.general else source
+        found = _items(reader, plain, corpus)
     for number, _ in enumerate(found, 1):
         if number % 500 == 0:
             progress("reading", number, None)
@@ -61,20 +63,22 @@ def _hl(reader: Hl, source: Source, corpus: Corpus) -> Iterator[None]:
                 reason = "the picture was there before; only its first line counts"
                 corpus.failures.append(Failure(entry.id, "item", reason, entry.source))
             elif entry.axes:
+                corpus.axes |= entry.axes.keys()
                 _look_for(entry, corpus)
         yield
 
 
-def _items(path: Path, format: str | None, folder: Path, corpus: Corpus) -> Iterator[None]:
-    for item in read_items(path, format=format, on_error="collect"):
+def _items(reader: Reader, source: Source, corpus: Corpus) -> Iterator[None]:
+    for item in reader.read(source):
         if isinstance(item, BadLine):
             corpus.failures.append(_failure(item))
-        elif reason := _unusable(item.whole_text):
+        elif reason := caption_fault(item.whole_text):
             corpus.failures.append(Failure(item.id, "caption", reason, item.source))
         else:
-            entry = _entry_of(item, folder)
+            entry = _entry_of(item, source.folder)
             before = len(corpus.entries)
             corpus.entries.extend(entry)
+            corpus.axes |= entry.axes.keys()
             if len(corpus.entries) > before:
                 _look_for(entry, corpus)
         yield
@@ -94,23 +98,14 @@ def _entry_of(item: Item, folder: Path) -> Entry:
     return Entry(name, str(image or ""), {named: [caption]}, source=item.source)
 
 
-def _unusable(text: str) -> str | None:
-    """Why a text is no caption; None where it is one."""
-    if not text.strip():
-        return "the caption is empty"
-    if len(text) > LONGEST:
-        return f"the caption has {len(text):,} characters, more than {LONGEST:,}"
-    return None
-
-
 def _look_for(entry: Entry, corpus: Corpus) -> None:
     if not entry.image:
         return
-    if Path(entry.image).is_file():
-        corpus.pictures += 1
-    else:
-        reason = f"there is no picture {entry.image}"
-        corpus.missing.append(Failure(entry.id, "picture", reason, entry.source))
+    path = Path(entry.image)
+    there = path.is_file()
+    corpus.pictures += there
+    if fault := picture_fault(path) if there else "there is no such picture":
+        corpus.unseen.append(Failure(entry.id, "picture", fault, entry.source))
 
 
 def _failure(bad: BadLine) -> Failure:
@@ -152,13 +147,10 @@ class _Parsed:
         purity = self._numbers("purity", axis, len(given))
         captions = []
         for number, text in enumerate(given):
-            try:
-                if reason := _unusable(parse_text(text)):
-                    raise ValueError(reason)
-            except ValueError as fault:
+            if fault := caption_fault(text):
                 self._fail("caption", f"{axis}, caption {number + 1}: {fault}")
-                continue
-            captions.append(Caption(text, confidence[number], purity[number]))
+            else:
+                captions.append(Caption(text, confidence[number], purity[number]))
         return captions
 
     def _numbers(self, kind: str, axis: str, count: int) -> list[float | None]:
@@ -186,10 +178,8 @@ class _Parsed:
         return None if given is None else self._checked(given, kind, axis)
 
     def _checked(self, value: Any, kind: str, place: str) -> float | None:
-        if value is None:
-            return None
         try:
-            return parse_number(value)
+            return checked_number(value)
         except ValueError as fault:
             self._fail(kind, f"{place}: {fault}")
             return None

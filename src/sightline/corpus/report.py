@@ -1,6 +1,7 @@
 """The analysis as a page: every figure of the paper's sections 4 and A for the corpus at hand."""
 
 from sightline.corpus.analysis import Analysis, purity_of
+from sightline.corpus.report_failures import failures_section
 from sightline.corpus.report_measures import (
     confidence_section,
     corrections_section,
@@ -11,7 +12,7 @@ from sightline.corpus.report_measures import (
 from sightline.corpus.report_words import captions_section, objects_section, words_section
 from sightline.corpus.samples import HARD, Samples, extremes
 from sightline.corpus.self_bleu import signature
-from sightline.report import charts, overview, page, parts
+from sightline.report import charts, page, parts
 from sightline.report.page import Markup, Section
 
 GALLERIES = (
@@ -24,11 +25,12 @@ GALLERIES = (
 
 
 def report(found: Analysis, name: str) -> str:
-    """The page. Pictures that are there but cannot be opened join the failures."""
+    """The page. Pictures that turn out to be damaged when they are drawn join the failures."""
     galleries = [(title, extremes(found.items, key, low=low)) for key, low, title in GALLERIES]
     hard = found.hard.places[:HARD]
     samples = Samples(found, [*hard, *(place for _, places in galleries for place in places)])
-    found.failures += samples.trouble
+    known = {failure.id for failure in found.failures if failure.metric == "picture"}
+    found.failures += [failure for failure in samples.trouble if failure.id not in known]
     made = [
         Section("In short", parts.bullets(verdicts(found))),
         captions_section(found),
@@ -40,7 +42,7 @@ def report(found: Analysis, name: str) -> str:
         _hard(found, hard, samples),
         _items(found, galleries, samples),
         corrections_section(found),
-        overview.failures(found.failures, {}),
+        failures_section(found.failures),
         _method(found),
     ]
     captions = sum(counts.captions for counts in found.axes.values())

@@ -37,8 +37,12 @@ class Samples:
         self.trouble = [
             Failure(entry.id, "picture", trouble, entry.source)
             for entry in self._entries.values()
-            if entry.image in paths and (trouble := self._thumbnails[Path(entry.image)][1].trouble)
+            if entry.image in paths and (trouble := self._trouble(Path(entry.image)))
         ]
+
+    def _trouble(self, path: Path) -> str:
+        """Why a picture cannot be shown, without its path, so that equal reasons are counted together."""
+        return self._thumbnails[path][1].trouble.removeprefix(f"{path}: ")
 
     def cards(self, places: Sequence[int]) -> Markup:
         return Markup('<div class="samples">{}</div>').format(Markup("").join(map(self._card, places)))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal
 
 from sightline.io.base import Found, readers
@@ -29,8 +30,12 @@ class Hl(Published):
     axis: Literal["all", "scene", "action", "rationale", "object"] = "all"
 
     def recognises(self, source: Source) -> bool:
-        first = source.first_object
-        return "file_name" in first and isinstance(first.get("captions"), dict)
+        if source.kind != "jsonl":
+            return False
+        parsed = (found for _, found in source.objects() if not isinstance(found, BadLine))
+        return any(
+            "file_name" in found and isinstance(found.get("captions"), dict) for found in islice(parsed, 20)
+        )
 
     def read(self, source: Source) -> Iterator[Found]:
         for found in self.pictures(source):

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sightline.errors import unknown
 from sightline.registry import Registry
 
 Floats = NDArray[np.float64]
@@ -27,9 +28,15 @@ scorers: Registry[Callable[[str], PurityScorer]] = Registry("purity scorer")
 """Factories by name: `bleurt:NAME-or-PATH` calls the factory `bleurt` with `NAME-or-PATH`."""
 
 
+UNSCORED = ("none", "published")
+"""Choices of purity that need no scorer."""
+
+
 @lru_cache(maxsize=2)
 def load_scorer(spec: str) -> PurityScorer:
     name, _, argument = spec.partition(":")
+    if name not in scorers:
+        raise unknown(scorers.kind, name, [*scorers, *UNSCORED])
     return scorers.get(name)(argument)
 
 
