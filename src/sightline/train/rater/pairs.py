@@ -181,8 +181,8 @@ def _groups(digests: Sequence[str], prints: NDArray[np.uint8]) -> tuple[str, ...
     first: dict[str, int] = {}
     for n, digest in enumerate(digests):
         parent[root(n)] = root(first.setdefault(digest, n))
-    for start in range(0, len(prints), 512):
-        near = np.argwhere(same_picture(prints[start : start + 512], prints))
+    for start in range(0, len(prints), AT_ONCE):
+        near = np.argwhere(same_picture(prints[start : start + AT_ONCE], prints))
         for one, other in near[near[:, 0] + start < near[:, 1]]:
             parent[root(int(other))] = root(int(one) + start)
     return tuple(digests[root(n)] for n in range(len(digests)))
