@@ -1,26 +1,31 @@
 """How good the caption rater is on pictures (and captions) it did not learn from. Needs the folder of real data.
 
-    python benchmarks/measure_rater.py [--part bilinear --part paper --part network --part strict --part transfer]
+    python benchmarks/measure_rater.py [--part bilinear --part crowdflower …]
 
 Flickr8k-Expert in five folds by picture: 64 % to learn from, 16 % to choose on, 20 % to test on. The photo's own
 captions (158 pairs) are learned from but never tested on, so that the tested rows are those of the protocol
 `flickr8k-expert`: 5,664 pairs, 16,992 ratings. `strict` also leaves out, for each test pair, every training pair with
-its caption. Then a rater of all of Expert is tested on VICR's public sample and on Composite.
+its caption. `crowdflower` is five folds of a rater that learns from CrowdFlower's shares of yes. Then a rater of all of
+Expert is tested on VICR's public sample and on Composite. `copies` tests the fingerprints of pictures.
 """
 
 import argparse
+import io
 import os
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 
+from sightline.encoders.rater import fingerprint, same_picture
 from sightline.items import Item
 from sightline.meta.evaluate import Comparison, evaluate
 from sightline.pipeline.settings import LocalTools, Settings
 from sightline.train.rater import report
 from sightline.train.rater.bilinear import Recipe, fit
-from sightline.train.rater.pairs import RatedSet, encode, rated_items
+from sightline.train.rater.pairs import RatedSet, encode
 from sightline.train.rater.run import Fitted, Tested, cross_test
+from sightline.train.rater.sources import rated_items
 from sightline.train.rater.splits import folds
 from sightline.train.rater.train import clipscores
 
@@ -35,8 +40,8 @@ def foreign(pairs: RatedSet) -> np.ndarray:
     )
 
 
-def show(title: str, tested: Tested) -> None:
-    found = report.find(tested, SCALE)
+def show(title: str, tested: Tested, scale: tuple[float, float] = SCALE) -> None:
+    found = report.find(tested, scale)
     print(f"\n{title}: {len(tested.pairs):,} pairs, {sum(map(len, tested.pairs.ratings)):,} ratings")
     for line in report.lines(found):
         print("  " + line)
@@ -54,7 +59,7 @@ def show(title: str, tested: Tested) -> None:
         f"{level:g}: {100 * tested.covered[values == level].mean():.0f} %" for level in np.unique(values)
     ]
     print(f"  held, by the rating itself: {', '.join(by_level)} (of {len(np.repeat(tested.fold, times)):,})")
-    for part in (*found.ranges, *tested.ranges(SCALE, 3)[1:], *tested.ranges(SCALE, 6)[1:]):
+    for part in (*found.ranges, *tested.ranges(scale, 3)[1:], *tested.ranges(scale, 6)[1:]):
         errors = ", ".join(f"{name} {value:.4f}" for name, value in part.error.items())
         print(f"  mean rating {part.name:12s} n = {part.n:5d}  {errors}")
     print("  chosen:", *sorted(set(tested.chosen)), sep="\n    ")
@@ -87,10 +92,9 @@ def transfer(
     model: Fitted, known: RatedSet, source: str, tools: LocalTools, criterion: str | None = None
 ) -> None:
     """A rater of all of Expert on another study's ratings."""
-    name, items = rated_items(source, DATA, criterion)
+    name, items, _ = rated_items(source, DATA, criterion)
     other = encode(name, items, tools.embedder, tools.pictures)
-    near = (other.image @ known.image.T).max(axis=1) > 0.95
-    seen = near[other.picture]
+    seen = same_picture(other.prints, known.prints).any(axis=1)[other.picture]
     ids = other.ids
     rows = [
         Item(id, ratings={"rating": values}, extra={"group": str(group)})
@@ -116,7 +120,35 @@ def transfer(
     print(f"  difference in tau_c {gap(pair)}")
 
 
-PARTS = ("bilinear", "paper", "network", "strict", "transfer")
+def crowdflower(tools: LocalTools) -> None:
+    """Five folds on CrowdFlower, whose one rating of a pair is the share of people who said yes."""
+    name, items, _ = rated_items("flickr8k-cf", DATA, None)
+    pairs = encode(name, items, tools.embedder, tools.pictures)
+    clip = clipscores(pairs, tools.embedder.encoder)
+    tested = cross_test(pairs, clip, folds(pairs.group, 5), "bilinear", lambda line: None)
+    show("CrowdFlower, five folds by picture, bilinear", tested, (0.0, 1.0))
+
+
+def copies(tools: LocalTools) -> None:
+    """Whether fingerprints know smaller, badly compressed copies of photographs, and tell the photographs apart."""
+    sources = [rated_items("flickr8k-expert", DATA, None), rated_items("composite", DATA, "coco")]
+    paths = dict.fromkeys(item.images[0] for one in sources for item in one.items)
+    whole, small = [], []
+    for path in paths:
+        image, content = tools.pictures.load(path).crop(), io.BytesIO()
+        image.resize((image.width // 2, image.height // 2)).save(content, "JPEG", quality=30)
+        whole.append(fingerprint(image))
+        small.append(fingerprint(Image.open(content)))
+    known = np.diag(same_picture(np.stack(whole), np.stack(small)))
+    alike = same_picture(np.stack(whole), np.stack(whole))
+    print(
+        f"\nfingerprints: {known.sum():,} of {len(known):,} copies of half the size and quality 30 known",
+        end="",
+    )
+    print(f"; {(alike.sum() - len(alike)) // 2} pairs of different photographs taken for one")
+
+
+PARTS = ("bilinear", "paper", "network", "strict", "crowdflower", "transfer", "copies")
 
 
 def main() -> None:
@@ -124,7 +156,7 @@ def main() -> None:
     parser.add_argument("--part", action="append", choices=PARTS)
     chosen = parser.parse_args().part or PARTS
     tools = LocalTools(Settings())
-    _, items = rated_items("flickr8k-expert:own=keep", DATA, None)
+    _, items, _ = rated_items("flickr8k-expert:own=keep", DATA, None)
     pairs = encode("flickr8k-expert", items, tools.embedder, tools.pictures)
     clip = clipscores(pairs, tools.embedder.encoder)
     rows = foreign(pairs)
@@ -140,11 +172,15 @@ def main() -> None:
         value = evaluation.rows[0].correlation.values["kendall_c"] or np.nan
         print("\nstrict: neither picture nor caption seen, 64 % of the pairs learned from")
         print(f"  tau_c {100 * value:.1f}, against clipscore {gap(pair)}")
+    if "crowdflower" in chosen:
+        crowdflower(tools)
     if "transfer" in chosen:
         model = Fitted("bilinear", fit(pairs, Recipe()), {}, "")
         transfer(model, pairs, "vicr", tools)
         for part in ("coco", "flickr8k"):
             transfer(model, pairs, "composite", tools, part)
+    if "copies" in chosen:
+        copies(tools)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The metric vicr on the embedded rater: its formula, its evidence, what it says of pictures it learned from."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,8 @@ from PIL import Image
 
 import sightline
 from sightline import demo
-from sightline.encoders.rater import CaptionRater, bilinear, load_rater, network, signs
+from sightline.encoders.rater import CaptionRater, bilinear, load_rater, network
+from sightline.errors import UsageError
 from sightline.io import read_items
 from sightline.items import Item
 from sightline.meta.protocols import make_protocol
@@ -37,12 +39,20 @@ def test_formulas_by_hand() -> None:
 
 def test_copies_of_a_picture_are_recognised() -> None:
     rng = np.random.default_rng(0)
-    known = rng.normal(size=(50, 256))
+    known, others = rng.integers(0, 256, (2, 50, 108), np.uint8)
     model = CaptionRater()
-    model.arrays = {**model.arrays, "seen": signs(known)}
-    near = known + rng.normal(size=known.shape) * 0.2  # a cosine of about .98, as of a smaller copy
+    model.arrays = {**model.arrays, "seen": known}
+    near = np.clip(known + rng.normal(0, 4, known.shape), 0, 255).astype(np.uint8)
     assert model.seen(near).all()
-    assert not model.seen(rng.normal(size=(50, 256))).any()
+    assert not model.seen(others).any()
+
+
+def test_a_rater_of_an_earlier_version_is_told(tmp_path: Path) -> None:
+    rater = load_rater(None)
+    arrays = {**rater.arrays, "about": np.array(json.dumps(rater.about)), "knots": np.ones(8)}
+    np.savez(tmp_path / "old.npz", **arrays)
+    with pytest.raises(UsageError, match=r"an earlier version made it\); sightline train rater makes one"):
+        CaptionRater(tmp_path / "old.npz")
 
 
 def test_the_embedded_rater_says_what_it_is() -> None:

@@ -12,10 +12,21 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from sightline.cli.app import load_commands
-from sightline.encoders.rater import CaptionRater, bilinear, cosine_curve, joined, signs
+from sightline.encoders.rater import (
+    CaptionRater,
+    bilinear,
+    cosine_curve,
+    fingerprint,
+    half_width_at,
+    joined,
+    same_picture,
+)
 from sightline.encoders.rater import network as forward
 from sightline.errors import UsageError
+from sightline.io.write import read_failures
+from sightline.train.rater import run as training
 from sightline.train.rater.bilinear import FLAT, Recipe, fit
+from sightline.train.rater.distribution import bins_of, distribution, figure
 from sightline.train.rater.errors import ranges, rescale
 from sightline.train.rater.intervals import coverage_of, half_widths
 from sightline.train.rater.network import NetworkRecipe, fit_network, regressor
@@ -23,10 +34,10 @@ from sightline.train.rater.pairs import (
     RatedSet,
     check_scale,
     combined,
-    distribution,
     parse_scale,
-    rated_items,
+    unique,
 )
+from sightline.train.rater.sources import rated_items
 from sightline.train.rater.splits import folds, rows_in
 
 
@@ -43,8 +54,9 @@ def made(pictures: int = 20, captions: int = 15, pairs: int = 120, width: int = 
     names = tuple(f"{seed}-{n}" for n in range(pictures))
     ids = tuple(str(n) for n in range(pairs))
     return RatedSet(
-        "made", image.astype(np.float32), text.astype(np.float32), picture, caption, ratings, names, ids
-    )
+        "made", image.astype(np.float32), text.astype(np.float32), picture, caption, ratings, names, ids,
+        rng.integers(0, 256, (pictures, 108), np.uint8),
+    )  # fmt: skip
 
 
 def test_conjugate_gradients_find_the_ridge_solution() -> None:
@@ -130,13 +142,34 @@ def test_intervals_hold_what_they_promise_on_discrete_ratings(noise: float) -> N
             list(np.clip(np.round(v + rng.normal(0, s, 3)), 1, 5)) for v, s in zip(x, spread, strict=True)
         ]
 
-    knots, half = half_widths(*drawn(2000))
+    edges, half = half_widths(*drawn(2000))
     x, ratings = drawn(4000)
-    held = coverage_of(x, ratings, knots, half)
+    held = coverage_of(x, ratings, edges, half)
     assert 0.77 < held.mean() < 0.83
     per = np.repeat(x, 3)
     for low, high in ((1, 2), (2, 3), (3, 4)):
         assert 0.72 < held[(per >= low) & (per < high)].mean() < 0.88
+
+
+def test_intervals_of_few_levels_do_not_hold_too_much() -> None:
+    """Ratings are 1 or 2 and the mean is predicted rightly: widths drawn between bins would hold 86 % and more."""
+    rng = np.random.default_rng(0)
+
+    def drawn(n: int) -> tuple[np.ndarray, list[list[float]]]:
+        x = 1 + rng.uniform(0, 1, n) ** 2
+        return x, [list(1.0 + (rng.random(3) < v - 1)) for v in x]
+
+    edges, half = half_widths(*drawn(3000))
+    assert 0.78 < coverage_of(*drawn(3000), edges, half).mean() < 0.82
+
+
+def test_a_half_width_belongs_to_a_bin_with_its_upper_edge() -> None:
+    edges, half = np.array([1.0, 2.0]), np.array([0.1, 0.2, 0.3])
+    at = half_width_at(np.array([-9, 1.0, 1.01, 2.0, 9]), edges, half)
+    assert at.tolist() == [0.1, 0.1, 0.2, 0.2, 0.3]
+    x = np.repeat([1.0, 3.0], 100)  # ties never straddle an edge
+    edges, half = half_widths(x, [[v + 0.1 * k] for k, v in enumerate(x)])
+    assert edges.tolist() == [1.0] and len(half) == 2
 
 
 def test_errors_by_hand() -> None:
@@ -158,7 +191,7 @@ def test_combined_keeps_levels_and_joins_copies() -> None:
     assert both.copies == len(one.group)
     assert both.ratings[: len(one)] == one.ratings
     assert set(both.groups[: len(one)]) == set(both.groups[len(one) :])
-    assert sum(distribution(one).values()) == len(one)
+    assert sum(distribution(one, bins_of([one], (1, 4))).values()) == len(one)
     np.testing.assert_allclose(both.cosine[len(one) :], one.cosine, atol=1e-6)
 
 
@@ -231,7 +264,7 @@ def test_a_rater_of_another_encoder_is_refused(tmp_path: Path) -> None:
     eye = np.eye(256, dtype=np.float16)
     np.savez(
         model, about=np.array(json.dumps(about)), beta=np.zeros(4), w_i=eye[0], w_t=eye[0], W=eye,
-        knots=np.ones(1), half_width=np.ones(1), seen=signs(eye[:1]),
+        edges=np.zeros(0), half_width=np.ones(1), seen=np.zeros((1, 108), np.uint8),
     )  # fmt: skip
     code, text = run(
         "score", study(tmp_path), "-m", "vicr", "--rater", model, "--no-cache", "-o", tmp_path / "s"
@@ -278,13 +311,181 @@ def test_missing_pictures_and_copies_are_told(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "3.png").unlink()
     (tmp_path / "5.png").write_bytes((tmp_path / "4.png").read_bytes())  # one picture by two names
     code, text = run("train", "rater", path, "--samples", 0, "-o", tmp_path / "out")
-    assert code == 0, text
+    assert code == 3, text
     text = " ".join(text.split())
+    assert f"3 items could not be learned from: {tmp_path / 'out' / 'failures.jsonl'} says why" in text
     assert "21 pairs of 6 pictures" in text
     assert "3 left out" in text and "3.png: there is no such picture" in text
     assert "1 pictures are copies of others" in text
     told = json.loads((tmp_path / "out" / "training.json").read_text())
     assert [row["id"] for row in told["left_out"]] == ["3-0", "3-1", "3-2"]
+    listed = list(read_failures(tmp_path / "out" / "failures.jsonl"))
+    assert [one.id for one in listed] == ["3-0", "3-1", "3-2"]
+    assert listed[0].source == f"{path}:10" and "no such picture" in listed[0].reason
+
+
+def test_a_line_that_is_no_item_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SIGHTLINE_CACHE", str(tmp_path / "cache"))
+    path = study(tmp_path)
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:5], "{broken", *lines[5:]]))
+    code, text = run("train", "rater", path, "--samples", 0, "-o", tmp_path / "out")
+    assert code == 3, text
+    assert "24 pairs of 8 pictures" in text and "1 left out" in text
+    (bad,) = read_failures(tmp_path / "out" / "failures.jsonl")
+    assert bad.source == f"{path}:6" and "not JSON" in bad.reason
+
+
+def test_sets_of_one_name_and_repeated_ids_are_kept_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SIGHTLINE_CACHE", str(tmp_path / "cache"))
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        study(tmp_path / name)
+    again = tmp_path / "b" / "rated.jsonl"
+    again.write_text(again.read_text() + again.read_text().splitlines()[0])
+    out = tmp_path / "out"
+    code, text = run("train", "rater", tmp_path / "a" / "rated.jsonl", again, "--samples", 0, "-o", out)
+    assert code == 0, text
+    told = json.loads((out / "training.json").read_text())
+    assert [one["name"] for one in told["learned_from"]] == ["rated.jsonl", "rated.jsonl (2)"]
+    counts = {name: sum(found.values()) for name, found in told["distribution"].items()}
+    assert counts == {"rated.jsonl": 24, "rated.jsonl (2)": 25}
+    page = (out / "report.html").read_text()
+    assert "<h3>rated.jsonl (2)</h3>" in page and "<h3>Combined</h3>" in page
+
+
+def test_names_that_recur_are_numbered() -> None:
+    assert unique(["a", "a (2)", "a", "b", "a"]) == ("a", "a (2)", "a (3)", "b", "a (4)")
+
+
+def test_brackets_in_names_are_no_markup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SIGHTLINE_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "x[" / "y]"
+    folder.mkdir(parents=True)
+    path = study(folder).rename(folder / "[red]a.jsonl")
+    out = folder / ("long" * 20)
+    code, text = run("train", "rater", path, "--samples", 0, "-o", out)
+    assert code == 0, text
+    assert "[red]a.jsonl: 24 pairs" in text
+    assert f"--rater {out / 'rater.npz'}\n" in text
+
+
+def test_a_folder_that_cannot_be_is_told_before_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SIGHTLINE_CACHE", str(tmp_path / "cache"))
+    path = study(tmp_path)
+    assert run("train", "rater", path, "-o", path) == (2, f"{path}: cannot write there (File exists)")
+
+
+def test_more_folds_need_more_pictures() -> None:
+    with pytest.raises(UsageError, match=r"7 different pictures are too few .* at least 10 are needed"):
+        folds([str(n) for n in range(7)], 10)
+    with pytest.raises(UsageError, match="at least 5 are needed"):
+        folds("abc", 1)
+
+
+def photo(seed: int, side: int = 240) -> Image.Image:
+    """Soft shapes of many colours, as unlike from seed to seed as photographs are."""
+    rng = np.random.default_rng(seed)
+    coarse = Image.fromarray(rng.integers(0, 256, (5, 7, 3), np.uint8))
+    return coarse.resize((side * 4 // 3, side), Image.Resampling.BICUBIC)
+
+
+def test_fingerprints_know_copies_and_tell_pictures_apart(tmp_path: Path) -> None:
+    prints, copies = [], []
+    for seed in range(30):
+        image = photo(seed)
+        image.resize((150, 100)).save(tmp_path / "small.jpg", quality=40)
+        prints.append(fingerprint(image))
+        copies.append(fingerprint(Image.open(tmp_path / "small.jpg").convert("RGB")))
+    assert (same_picture(np.stack(prints), np.stack(copies)) == np.eye(30, dtype=bool)).all()
+    plain = np.stack([fingerprint(Image.new("RGB", (9, 9), colour)) for colour in ("white", "#fdfdfd")])
+    assert (same_picture(plain, plain) == np.eye(2, dtype=bool)).all()
+
+
+def test_any_encoder_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_clip: Path) -> None:
+    """Its vectors of different pictures may all but coincide: a random model's do."""
+    monkeypatch.setenv("SIGHTLINE_CACHE", str(tmp_path / "cache"))
+    encoder, out = f"clip:{tiny_clip}", tmp_path / "out"
+    rows = []
+    for n in range(13):
+        photo(n).save(tmp_path / f"{n}.png")
+    photo(0).resize((120, 90)).save(tmp_path / "12.png")
+    for n in range(13):
+        for k, text in enumerate(("a red boat", "two dogs near a tree")):
+            item = {"id": f"{n}-{k}", "images": [f"{n}.png"], "text": text}
+            rows.append({**item, "ratings": {"overall": [1 + (n + k) % 4, 1 + n % 4]}})
+    path = tmp_path / "rated.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    code, text = run("train", "rater", path, "--encoder", encoder, "--samples", 0, "-o", out)
+    assert code == 0, text
+    assert "26 pairs of 12 pictures" in text and "1 pictures are copies" in text
+    photo(99).save(tmp_path / "new.png")
+    new = {"id": "new", "images": ["new.png"], "text": "a red boat"}
+    path.write_text(path.read_text() + json.dumps(new) + "\n")
+    code, text = run(
+        "score", path, "-m", "vicr", "--encoder", encoder, "--rater", out / "rater.npz", "--no-cache",
+        "-o", tmp_path / "s",
+    )  # fmt: skip
+    assert code == 0, text
+    scored = [json.loads(line) for line in (tmp_path / "s" / "scores.jsonl").read_text().splitlines()]
+    assert {row["id"] for row in scored if row["evidence"]["notes"]} == {row["id"] for row in rows}
+    assert len(scored) == 27
+
+
+def rated(name: str, *ratings: tuple[float, ...]) -> RatedSet:
+    """A set of which only the ratings matter."""
+    nothing, rows = np.zeros((1, 2), np.float32), np.zeros(len(ratings), np.int64)
+    ids = tuple(str(n) for n in range(len(ratings)))
+    return RatedSet(name, nothing, nothing, rows, rows, ratings, ("p",), ids, np.zeros((1, 108), np.uint8))
+
+
+def test_distributions_show_every_level() -> None:
+    one = rated("one", (1, 2), (5,), (1, 1, 2))
+    assert distribution(one, bins_of([one], (1, 5))) == {"1": 1, "2": 1, "3": 0, "4": 0, "5": 1}
+
+
+@pytest.mark.parametrize(
+    ("ratings", "scale", "first", "filled"),
+    [
+        (((0.0,), (0.25,), (0.3,), (1.0,)), (0, 1), "0 to 0.1", {0: 1, 2: 1, 3: 1, 9: 1}),
+        (((0,), (37, 41), (100,)), (0, 100), "0 to 10", {0: 1, 3: 1, 9: 1}),
+        (((0.5,), (4.5,), (5,)), (0.5, 5), "0.5 to 0.95", {0: 1, 8: 1, 9: 1}),
+        (((0,), (1e6,)), (0, 1e6), "0 to 100,000", {0: 1, 9: 1}),
+    ],
+)
+def test_long_and_fractional_scales_are_cut_into_equal_bins(
+    ratings: tuple[tuple[float, ...], ...], scale: tuple[float, float], first: str, filled: dict[int, int]
+) -> None:
+    one = rated("one", *ratings)
+    bins = bins_of([one], scale)
+    assert (len(bins.names), bins.names[0]) == (10, first)
+    assert {n: count for n, count in enumerate(bins.counts(one.mean)) if count} == filled
+
+
+def test_combined_sets_are_drawn_as_shares() -> None:
+    few, many = rated("few", (1,), (3,)), rated("many", *[(1,)] * 5, (3,))
+    drawn = str(figure([few, many], bins_of([few, many], (1, 3))))
+    titles = [drawn.index(f"<h3>{name}</h3>") for name in ("few", "many", "Combined")]
+    assert titles == sorted(titles)
+    for text in ("50.0 % (1)", "83.3 % (5)", "75.0 % (6)", "0.0 % (0)"):
+        assert text in drawn
+    assert "<h3>" not in str(figure([few], bins_of([few], (1, 3))))
+
+
+@pytest.mark.filterwarnings("error")
+def test_ratings_to_a_million_are_saved_whole(tmp_path: Path) -> None:
+    pairs = made()
+    weights = {"beta": np.full(4, 3e5), "w_i": np.full(6, 2e5), "w_t": np.full(6, 0.5), "W": np.eye(6)}
+    model = training.Fitted("bilinear", weights, {}, "{}")
+    zeros = np.zeros(len(pairs))
+    tested = training.Tested(pairs, zeros.astype(np.int64), zeros, zeros, zeros, zeros, ())
+    training.save(tmp_path / "rater.npz", model, tested, pairs, "pocket-1", (0, 1e6), [])
+    found = CaptionRater(tmp_path / "rater.npz")
+    assert found.raw(*pairs.vectors) == pytest.approx(model.predict(pairs), rel=1e-3)
 
 
 def test_whole_levels_are_cut_between() -> None:
@@ -298,7 +499,7 @@ def test_published_files_and_exports_are_sources(tmp_path: Path) -> None:
     (tmp_path / "v.csv").write_text(
         "image,caption,num_ratings,ratings,rating_2\nhttp://x/1.jpg,a dog,2,4,5\nhttp://x/2.jpg,a cat,1,2,\n"
     )
-    name, (first, second) = rated_items(str(tmp_path / "v.csv"), None, None)
+    name, (first, second), _ = rated_items(str(tmp_path / "v.csv"), None, None)
     assert (name, first.ratings, second.ratings) == ("v.csv", {"rating": (4, 5)}, {"rating": (2,)})
     composite = {"dataset": "coco", "image": 3, "index": 0, "caption": "a dog", "rating": 2}
     (tmp_path / "c.jsonl").write_text(json.dumps(composite))

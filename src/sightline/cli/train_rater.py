@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from rich.markup import escape
 
 from sightline.cli.app import console
 from sightline.cli.progress import run_progress
@@ -45,13 +46,24 @@ def train_rater(
 
     tools = LocalTools(Settings(encoder=encoder))
     with run_progress() as progress:
-        sets = train.load(sources, data, criterion, tools.embedder, tools.pictures, progress, format)
+        sets = train.load(
+            sources, data, criterion, tools.embedder, tools.pictures,
+            lambda stage, done: progress(escape(stage), done), format,
+        )  # fmt: skip
     for one in sets:
-        console.print(train.told(one), soft_wrap=True)
-    found = train.train(sets, tools.embedder.encoder, out, form, scale, folds, samples, seed, console.print)
+        _say(train.told(one))
+    found = train.train(sets, tools.embedder.encoder, out, form, scale, folds, samples, seed, _say)
     for line in report.lines(found):
-        console.print(line, soft_wrap=True)
-    console.print(
-        f"The rater is {out / run.FILE}; use it with: sightline score … -m vicr --rater {out / run.FILE}"
-    )
-    console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
+        _say(line)
+    place = out / run.FILE
+    _say(f"The rater is {place}; use it with: sightline score … -m vicr --rater {place}")
+    _say(f"Report: {out / 'report.html'}")
+    left_out = sum(len(one.failures) for one in sets)
+    if left_out:
+        _say(f"{left_out:,} items could not be learned from: {out / 'failures.jsonl'} says why.")
+        raise typer.Exit(3)
+
+
+def _say(line: str) -> None:
+    """A line as it is, whatever brackets are in it."""
+    console.print(escape(line), soft_wrap=True)

@@ -14,14 +14,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from sightline.errors import UsageError
 
 EMBEDDED = Path(__file__).parents[1] / "models" / "rater" / "rater.npz"
 COVERAGE = 0.8
 """Share of single ratings that the interval is to hold."""
-SAME = 1 / 8
-"""Two pictures whose vectors differ in fewer of their signs than this are the same picture, resized or compressed."""
+CELLS = 6
+"""Rows and columns of a picture's fingerprint."""
+SAME = 0.2
+"""Two fingerprints are of one picture where they differ by no more than this share of its contrast."""
+LEAST = 0.5
+"""Or by no more than this, of 255, where there is no contrast: plain colours."""
 INPUTS = ("image", "text", "product", "difference", "cosine")
 
 Floats = NDArray[np.float32]
@@ -86,19 +91,39 @@ def predicted(
     return np.asarray(centre + spread * np.mean(members, axis=0), np.float64)
 
 
-def signs(vectors: NDArray[Any]) -> NDArray[np.uint8]:
-    """A picture's fingerprint: the signs of its vector, eight to a byte. Copies of a picture agree in almost all."""
-    return np.packbits(np.asarray(vectors) > 0, axis=1)
+def half_width_at(
+    prediction: NDArray[Any], edges: NDArray[Any], half_width: NDArray[Any]
+) -> NDArray[np.float64]:
+    """The half width of the bin that a prediction falls into; a bin holds its upper edge."""
+    return np.asarray(half_width, np.float64)[np.searchsorted(edges, prediction)]
+
+
+def fingerprint(image: Image.Image) -> NDArray[np.uint8]:
+    """Mean colours of a picture's cells: all but the same for a copy in another size or quality."""
+    return np.asarray(image.resize((CELLS, CELLS), Image.Resampling.BOX), np.uint8).reshape(-1)
+
+
+def same_picture(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """[of one, of the other]: whether two fingerprints are of one picture."""
+    a, b = one.astype(np.float64), other.astype(np.float64)
+    apart = (a**2).mean(axis=1)[:, None] + (b**2).mean(axis=1) - 2 * (a @ b.T) / a.shape[1]
+    allowed = np.maximum(SAME * np.minimum(_contrast(a)[:, None], _contrast(b)), LEAST)
+    return np.asarray(apart <= allowed**2, np.bool_)
+
+
+def _contrast(prints: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far a picture's cells lie from its mean colour, on the whole."""
+    cells = prints.reshape(len(prints), -1, 3)
+    return np.asarray(np.sqrt(cells.var(axis=1).mean(axis=1)), np.float64)
 
 
 @dataclass(frozen=True)
 class Rated:
-    """Predicted ratings, the ends of their intervals, and whether the rater learned from ratings of the picture."""
+    """Predicted ratings and the ends of their intervals."""
 
     rating: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
-    seen: NDArray[np.bool_]
 
 
 class CaptionRater:
@@ -137,7 +162,10 @@ class CaptionRater:
             self.form != "network" or not layers_of(self.arrays, 0) or set(self.about["inputs"]) - set(INPUTS)
         ):
             raise ValueError(f"unknown form '{self.form}'")
-        if self.arrays["knots"].shape != self.arrays["half_width"].shape or self.arrays["seen"].ndim != 2:
+        if "knots" in self.arrays:
+            raise ValueError("an earlier version made it")
+        edges, half_width, seen = (self.arrays[name] for name in ("edges", "half_width", "seen"))
+        if half_width.shape != (len(edges) + 1,) or seen.shape[1:] != (CELLS * CELLS * 3,):
             raise ValueError("its interval or its list of pictures is broken")
 
     def fits(self, encoder: str) -> None:
@@ -151,25 +179,18 @@ class CaptionRater:
     def rate(self, images: NDArray[Any], texts: NDArray[Any]) -> Rated:
         """Ratings within the scale; the interval holds a single person's rating four times out of five."""
         raw = self.raw(images, texts)
-        half = np.interp(raw, self.arrays["knots"], self.arrays["half_width"])
+        half = half_width_at(raw, self.arrays["edges"], self.arrays["half_width"])
         low, high = self.scale
         rating, below, above = (np.clip(value, low, high) for value in (raw, raw - half, raw + half))
-        return Rated(rating, below, above, self.seen(images))
+        return Rated(rating, below, above)
 
     def raw(self, images: NDArray[Any], texts: NDArray[Any]) -> NDArray[np.float64]:
         """Predictions before they are kept within the scale."""
         return predicted(self.form, self.arrays, self.about, images, texts)
 
-    def seen(self, images: NDArray[Any]) -> NDArray[np.bool_]:
-        """Whether a picture (or a copy of it in another size) is among those it learned from."""
-        known = self.arrays["seen"]
-        if not len(known) or not len(images):
-            return np.zeros(len(images), np.bool_)
-        bits = _BITS[signs(images)[:, None, :] ^ known[None, :, :]].sum(axis=2).min(axis=1)
-        return np.asarray(bits < SAME * np.asarray(images).shape[1], np.bool_)
-
-
-_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1).astype(np.int32)
+    def seen(self, prints: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Whether the picture of a fingerprint, or a copy of it, is among those it learned from."""
+        return np.asarray(same_picture(prints, self.arrays["seen"]).any(axis=1), np.bool_)
 
 
 @lru_cache(maxsize=4)

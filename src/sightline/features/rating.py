@@ -4,11 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sightline.encoders.rater import CaptionRater, load_rater
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.encoders.rater import CaptionRater, fingerprint, load_rater
 from sightline.errors import Unscorable
 from sightline.features.base import Feature, Features, Tools
 from sightline.features.text import Sentences
 from sightline.features.vision import sentence_pairs
+from sightline.vision import Picture
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,7 @@ class PredictedRating(Feature[PredictedRatingValue]):
             return [job for job in jobs if isinstance(job, Unscorable)]
         images = embed.regions([(picture, None) for _, picture in pairs])
         found = model.rate(images, embed.texts([sentence for sentence, _ in pairs]))
+        seen = _seen(model, [picture for _, picture in pairs])
         values: list[PredictedRatingValue | Unscorable] = []
         start = 0
         for job in jobs:
@@ -55,7 +60,7 @@ class PredictedRating(Feature[PredictedRatingValue]):
                     tuple(found.rating[own].tolist()),
                     tuple(found.low[own].tolist()),
                     tuple(found.high[own].tolist()),
-                    tuple(n for n, known in enumerate(found.seen[own]) if known),
+                    tuple(n for n, known in enumerate(seen[own]) if known),
                     tuple(n for n, (sentence, _) in enumerate(job) if embed.encoder.truncated(sentence)),
                 )
             )
@@ -63,6 +68,14 @@ class PredictedRating(Feature[PredictedRatingValue]):
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
         return {"encoder": tools.embedder.signature, "rater": _model(tools).signature}
+
+
+def _seen(model: CaptionRater, pictures: Sequence[Picture]) -> NDArray[np.bool_]:
+    """Whether the rater learned from ratings of each picture; one that several sentences share is looked at once."""
+    once = list({picture.digest: picture for picture in pictures}.values())
+    found = model.seen(np.stack([fingerprint(picture.crop()) for picture in once]))
+    known = {picture.digest: bool(seen) for picture, seen in zip(once, found, strict=True)}
+    return np.array([known[picture.digest] for picture in pictures], np.bool_)
 
 
 def _model(tools: Tools) -> CaptionRater:

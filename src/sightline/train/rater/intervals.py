@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.encoders.rater import COVERAGE
+from sightline.encoders.rater import COVERAGE, half_width_at
 
 Floats = NDArray[np.float64]
 BINS = 8
@@ -20,17 +20,18 @@ FEWEST = 50
 def half_widths(
     prediction: Floats, ratings: Sequence[Sequence[float]], coverage: float = COVERAGE, bins: int = BINS
 ) -> tuple[Floats, Floats]:
-    """Knots along the predictions and the half width at each, from pairs that the model did not learn from.
+    """Edges between bins of predictions and the half width in each bin, from pairs that the model did not learn from.
 
-    Bins hold equally many ratings. Within a bin the half width is the ceil((n + 1) coverage)-th smallest distance.
+    Bins hold about equally many ratings. In each the half width is the ceil((n + 1) coverage)-th smallest distance, so
+    new pairs that fall into it keep the promise there; nothing is drawn between bins, which would undo that.
     """
     x, miss = observed(prediction, ratings)
-    order = np.argsort(x, kind="stable")
     count = max(1, min(bins, len(x) // FEWEST))
-    parts = np.array_split(order, count)
-    knots = np.array([x[part].mean() for part in parts])
-    half = np.array([_quantile(miss[part], coverage) for part in parts])
-    return knots, half
+    edges = np.unique([part[-1] for part in np.array_split(np.sort(x), count)])
+    edges = edges[edges < x.max()]
+    place = np.searchsorted(edges, x)
+    half = np.array([_quantile(miss[place == number], coverage) for number in range(len(edges) + 1)])
+    return edges, half
 
 
 def _quantile(distance: Floats, coverage: float) -> float:
@@ -46,8 +47,8 @@ def observed(prediction: Floats, ratings: Sequence[Sequence[float]]) -> tuple[Fl
 
 
 def coverage_of(
-    prediction: Floats, ratings: Sequence[Sequence[float]], knots: Floats, half: Floats
+    prediction: Floats, ratings: Sequence[Sequence[float]], edges: Floats, half: Floats
 ) -> Floats:
     """For every single rating, whether its interval holds it (1 or 0)."""
     x, miss = observed(prediction, ratings)
-    return (miss <= np.interp(x, knots, half)).astype(np.float64)
+    return (miss <= half_width_at(x, edges, half)).astype(np.float64)

@@ -1,8 +1,9 @@
 """Rated pairs of a picture and a caption, encoded once: what a rater learns from."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.encoders import Embedder
+from sightline.encoders.rater import fingerprint, same_picture
 from sightline.errors import Unscorable, UsageError
-from sightline.io import read_items
-from sightline.items import Item
-from sightline.meta.protocols import make_protocol
-from sightline.registry import parse_spec
-from sightline.vision import Pictures
+from sightline.items import Failure, Item
+from sightline.train.rater.sources import METRIC
+from sightline.vision import Picture, Pictures
 
 Ints = NDArray[np.int64]
-PREFERRED = ("overall", "quality", "match", "expert", "all", "yes", "correctness")
-"""Criteria that a data set may call what a caption rater predicts, where it has several."""
-COPY = 0.98
-"""Pictures whose vectors have a larger cosine are taken for copies of one another."""
 AT_ONCE = 64
 
 
@@ -39,8 +35,10 @@ class RatedSet:
     group: tuple[str, ...]
     """Of each picture: copies of one picture share their group, whatever the files are called."""
     ids: tuple[str, ...]
-    failures: tuple[tuple[str, str], ...] = ()
-    """Items left out, with the reason: a picture that is missing, a story."""
+    prints: NDArray[np.uint8]
+    """Of each picture: its fingerprint, by which copies are known whatever the encoder."""
+    failures: tuple[Failure, ...] = ()
+    """What was left out, with the reason: a line that is no item, a picture that is missing, a story."""
     copies: int = 0
 
     def __len__(self) -> int:
@@ -75,6 +73,7 @@ class RatedSet:
             tuple(self.ratings[n] for n in rows),
             self.group,
             tuple(self.ids[n] for n in rows),
+            self.prints,
         )
 
     def told(self) -> dict[str, Any]:
@@ -87,39 +86,17 @@ class RatedSet:
         }
 
 
-def rated_items(
-    source: str, data: Path | None, criterion: str | None, format: str | None = None
-) -> tuple[str, list[Item]]:
-    """Items of a file (any format with ratings) or of a published protocol (`flickr8k-expert`, with --data)."""
-    if Path(source).is_file():
-        name, items = Path(source).name, list(read_items(Path(source), format=format))
-    elif data is None:
-        raise UsageError(f"'{source}' is no file; to read it as a published protocol, give --data DIR too")
-    else:
-        name, items = parse_spec(source)[0], make_protocol(source).items(data)
-    rated = [item for item in items if any(item.ratings.values())]
-    if not rated:
-        raise UsageError(f"{source}: no item has ratings, so there is nothing to learn from")
-    named = criterion or _criterion(source, rated)
-    kept = [item for item in rated if item.ratings.get(named)]
-    if not kept:
-        known = ", ".join(sorted({each for item in rated for each in item.ratings}))
-        raise UsageError(f"{source}: no item is rated on '{named}'; there is {known}")
-    return name, [_only(item, named) for item in kept]
-
-
-def _criterion(source: str, items: Sequence[Item]) -> str:
-    names = list(dict.fromkeys(name for item in items for name, values in item.ratings.items() if values))
-    if len(names) == 1:
-        return names[0]
-    found = next((name for name in PREFERRED if name in names), None)
-    if found is None:
-        raise UsageError(f"{source}: rated on {', '.join(names)}; say which with --criterion")
-    return found
-
-
-def _only(item: Item, criterion: str) -> Item:
-    return replace(item, ratings={"rating": item.ratings[criterion]})
+def unique(names: Iterable[str]) -> tuple[str, ...]:
+    """Names as they are; where one recurs, `a.jsonl (2)`."""
+    found: dict[str, None] = {}
+    times: Counter[str] = Counter()
+    for name in names:
+        own = name
+        while own in found:
+            times[name] += 1
+            own = f"{name} ({times[name] + 1})"
+        found[own] = None
+    return tuple(found)
 
 
 def encode(
@@ -128,15 +105,17 @@ def encode(
     embedder: Embedder,
     pictures: Pictures,
     progress: Callable[[str, int], None] = lambda stage, done: None,
+    failures: Sequence[Failure] = (),
 ) -> RatedSet:
     """Encode each picture and each caption once. What cannot be read is left out and told."""
     rows: dict[Path, int] = {}
     bad: dict[Path, str] = {}
     vectors: list[NDArray[np.float32]] = []
     digests: list[str] = []
-    waiting: list[Any] = []
+    prints: list[NDArray[np.uint8]] = []
+    waiting: list[Picture] = []
     kept: list[Item] = []
-    failures: list[tuple[str, str]] = []
+    left_out = list(failures)
     prompt = embedder.encoder.prompt
 
     def flush() -> None:
@@ -146,32 +125,34 @@ def encode(
 
     for item in items:
         if not item.is_caption:
-            failures.append((item.id, f"{len(item.images)} pictures: a rater learns from captions of one"))
+            reason = f"{len(item.images)} pictures: a rater learns from captions of one"
+            left_out.append(Failure(item.id, METRIC, reason, item.source))
             continue
         path = item.images[0]
         if path not in rows and path not in bad:
             try:
                 picture = pictures.load(path)
-            except Unscorable as reason:
-                bad[path] = str(reason)
+            except Unscorable as fault:
+                bad[path] = str(fault)
             else:
                 rows[path] = len(digests)
                 digests.append(picture.digest)
+                prints.append(fingerprint(picture.crop()))
                 waiting.append(picture)
                 if len(waiting) >= AT_ONCE:
                     flush()
                     progress(f"pictures of {name}", len(digests))
         if path in bad:
-            failures.append((item.id, bad[path]))
+            left_out.append(Failure(item.id, METRIC, bad[path], item.source))
         else:
             kept.append(item)
     flush()
     if not kept:
-        first = f"; the first: {failures[0][1]}" if failures else ""
+        first = f"; the first: {left_out[0].reason}" if left_out else ""
         raise UsageError(f"{name}: no rated caption has a picture that can be read{first}")
     image = np.concatenate(vectors)
     texts = {text: row for row, text in enumerate(dict.fromkeys(item.whole_text for item in kept))}
-    group = _groups(digests, image)
+    group = _groups(digests, np.stack(prints))
     return RatedSet(
         name,
         image,
@@ -180,14 +161,15 @@ def encode(
         np.array([texts[item.whole_text] for item in kept], np.int64),
         tuple(tuple(item.ratings["rating"]) for item in kept),
         group,
-        tuple(item.id for item in kept),
-        tuple(failures),
+        unique(item.id for item in kept),
+        np.stack(prints),
+        tuple(left_out),
         len(group) - len(set(group)),
     )
 
 
-def _groups(digests: Sequence[str], image: NDArray[np.float32]) -> tuple[str, ...]:
-    """Equal files are one group, and so are pictures whose vectors all but coincide: a resized or renamed copy."""
+def _groups(digests: Sequence[str], prints: NDArray[np.uint8]) -> tuple[str, ...]:
+    """Equal files are one group, and so are pictures whose fingerprints all but coincide: a resized copy."""
     parent = list(range(len(digests)))
 
     def root(n: int) -> int:
@@ -199,8 +181,8 @@ def _groups(digests: Sequence[str], image: NDArray[np.float32]) -> tuple[str, ..
     first: dict[str, int] = {}
     for n, digest in enumerate(digests):
         parent[root(n)] = root(first.setdefault(digest, n))
-    for start in range(0, len(image), 512):
-        near = np.argwhere(image[start : start + 512] @ image.T > COPY)
+    for start in range(0, len(prints), AT_ONCE):
+        near = np.argwhere(same_picture(prints[start : start + AT_ONCE], prints))
         for one, other in near[near[:, 0] + start < near[:, 1]]:
             parent[root(int(other))] = root(int(one) + start)
     return tuple(digests[root(n)] for n in range(len(digests)))
@@ -210,19 +192,20 @@ def combined(sets: Sequence[RatedSet]) -> RatedSet:
     """Several data sets as one, levels as they are. A picture in two of them, by whatever name, is one group."""
     if len(sets) == 1:
         return sets[0]
-    image = np.concatenate([one.image for one in sets])
+    prints = np.concatenate([one.prints for one in sets])
     pictures = np.cumsum([0, *(len(one.image) for one in sets)])
     captions = np.cumsum([0, *(len(one.text) for one in sets)])
-    group = _groups([name for one in sets for name in one.group], image)
+    group = _groups([name for one in sets for name in one.group], prints)
     return RatedSet(
         " + ".join(one.name for one in sets),
-        image,
+        np.concatenate([one.image for one in sets]),
         np.concatenate([one.text for one in sets]),
         np.concatenate([one.picture + start for one, start in zip(sets, pictures, strict=False)]),
         np.concatenate([one.caption + start for one, start in zip(sets, captions, strict=False)]),
         tuple(values for one in sets for values in one.ratings),
         group,
-        tuple(f"{one.name}:{id}" for one in sets for id in one.ids),
+        unique(f"{one.name}:{id}" for one in sets for id in one.ids),
+        prints,
         tuple(failure for one in sets for failure in one.failures),
         len(group) - len(set(group)),
     )
@@ -254,9 +237,3 @@ def parse_scale(text: str) -> tuple[float, float]:
     if not found or float(found[1]) >= float(found[2]):
         raise UsageError(f"--scale {text}: write it as 1-5, the lowest level first")
     return float(found[1]), float(found[2])
-
-
-def distribution(pairs: RatedSet) -> dict[int, int]:
-    """Pairs by their rounded mean rating (half up), as in the paper's Figure 5."""
-    levels, counts = np.unique(np.floor(pairs.mean + 0.5), return_counts=True)
-    return {int(level): int(count) for level, count in zip(levels, counts, strict=True)}

@@ -6,16 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
+from sightline.encoders.rater import half_width_at
 from sightline.meta.correlation import interval, resample
 from sightline.meta.evaluate import Evaluation
 from sightline.pipeline.files import write_whole
 from sightline.report import page
 from sightline.report.histograms import grouped
+from sightline.train.rater.distribution import bins_of, distribution, figure
 from sightline.train.rater.errors import EDGES, FEWEST, Range
-from sightline.train.rater.intervals import observed
-from sightline.train.rater.pairs import RatedSet, distribution
+from sightline.train.rater.intervals import half_widths, observed
+from sightline.train.rater.pairs import RatedSet
 from sightline.train.rater.run import Tested
 
 VICR, CLIP = "vicr", "clipscore, rescaled"
@@ -60,8 +63,6 @@ def _finite(error: Mapping[str, float]) -> dict[str, float | None]:
 
 def find(tested: Tested, scale: tuple[float, float], samples: int = 1000, seed: int = 0) -> Findings:
     """Correlations, absolute errors by range, and coverage, each with an interval from resampled pictures."""
-    from sightline.train.rater.intervals import half_widths
-
     pairs = tested.pairs
     _, place = np.unique(pairs.groups, return_inverse=True)
     weights = resample(int(place.max()) + 1, samples, seed)
@@ -72,7 +73,7 @@ def find(tested: Tested, scale: tuple[float, float], samples: int = 1000, seed: 
         np.abs(np.clip(tested.rescaled, *scale) - pairs.mean)
         - np.abs(np.clip(tested.prediction, *scale) - pairs.mean)
     ) / length
-    knots, half = half_widths(tested.prediction, pairs.ratings)
+    edges, half = half_widths(tested.prediction, pairs.ratings)
     x, _ = observed(tested.prediction, pairs.ratings)
     return Findings(
         tested,
@@ -81,7 +82,7 @@ def find(tested: Tested, scale: tuple[float, float], samples: int = 1000, seed: 
         float(tested.covered.mean()),
         _ci(tested.covered, per_rating, weights),
         _ci(saved, place, weights),
-        float(np.interp(x, knots, half).mean()),
+        float(half_width_at(x, edges, half).mean()),
     )
 
 
@@ -93,15 +94,28 @@ def _ci(values: Any, cluster: Any, weights: Any) -> tuple[float, float] | None:
 
 
 def write(folder: Path, found: Findings, sets: list[RatedSet], about: Mapping[str, Any]) -> None:
-    """training.json and report.html."""
-    told = {**about, "tested": found.to_json(), "distribution": {one.name: distribution(one) for one in sets}}
-    told["left_out"] = [{"id": id, "reason": reason} for one in sets for id, reason in one.failures]
+    """training.json, report.html, and failures.jsonl as `sightline score` writes it."""
+    bins, failures = bins_of(sets, about["scale"]), [failure for one in sets for failure in one.failures]
+    told = {
+        **about,
+        "tested": found.to_json(),
+        "distribution": {one.name: distribution(one, bins) for one in sets},
+        "left_out": [{"id": one.id, "reason": one.reason, "source": one.source} for one in failures],
+    }
+    write_whole(
+        folder / "failures.jsonl", "".join(msgspec.json.encode(one).decode() + "\n" for one in failures)
+    )
     write_whole(
         folder / "training.json", json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     )
     write_whole(
         folder / "report.html",
-        page.render("A caption rater", sections(found, sets, about), lead=_lead(found)),
+        page.render(
+            "A caption rater",
+            sections(found, sets, about),
+            lead=_lead(found),
+            style=page.source("parts.css"),
+        ),
     )
 
 
@@ -140,8 +154,6 @@ def _lead(found: Findings) -> str:
 
 
 def sections(found: Findings, sets: list[RatedSet], about: Mapping[str, Any]) -> list[page.Section]:
-    levels = sorted({level for one in sets for level in distribution(one)})
-    counts = {one.name: [distribution(one).get(level, 0) for level in levels] for one in sets}
     rows = []
     for row in found.evaluation.rows:
         numbers = [
@@ -176,8 +188,9 @@ def sections(found: Findings, sets: list[RatedSet], about: Mapping[str, Any]) ->
     return [
         page.Section(
             "Ratings",
-            grouped(counts, [str(level) for level in levels], label="Pairs by rounded mean rating"),
-            intro="Pairs by their rounded mean rating (the paper's Figure 5). Levels are as they were given.",
+            figure(sets, bins_of(sets, about["scale"])),
+            intro="The share of pairs by their mean rating (the paper's Figure 5), in brackets how many. A level takes "
+            "what is rounded to it; levels are as they were given.",
         ),
         page.Section(
             "Agreement with people",

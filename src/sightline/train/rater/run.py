@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.encoders.rater import predicted, signs
+from sightline.encoders.rater import predicted
 from sightline.errors import UsageError, extra
 from sightline.items import Item
 from sightline.meta.evaluate import Evaluation, evaluate
@@ -163,11 +163,11 @@ def _covered(whole: Tested, held: list[tuple[Floats, RatedSet]]) -> Floats:
     for number in sorted(set(fold[fold >= 0].tolist())):
         rows, others = np.flatnonzero(fold == number), np.flatnonzero((fold >= 0) & (fold != number))
         if len(others):
-            knots, half = half_widths(whole.prediction[others], [pairs.ratings[n] for n in others])
+            edges, half = half_widths(whole.prediction[others], [pairs.ratings[n] for n in others])
         else:
-            knots, half = half_widths(held[0][0], held[0][1].ratings)
+            edges, half = half_widths(held[0][0], held[0][1].ratings)
         ratings = [pairs.ratings[n] for n in rows]
-        inside = coverage_of(whole.prediction[rows], ratings, knots, half)
+        inside = coverage_of(whole.prediction[rows], ratings, edges, half)
         for n, part in zip(rows, np.split(inside, np.cumsum([len(v) for v in ratings])[:-1]), strict=True):
             found[n] = part
     return np.concatenate(found)
@@ -190,8 +190,8 @@ def save(
     """One file without pickles: weights in half precision, interval, fingerprints of the pictures, and what it is."""
     if len(tested.pairs) < 2:
         raise UsageError("too few pairs were tested for an interval")
-    knots, half = half_widths(tested.prediction, tested.pairs.ratings)
-    shown = pairs.image[np.unique(pairs.picture)]
+    edges, half = half_widths(tested.prediction, tested.pairs.ratings)
+    shown = pairs.prints[np.unique(pairs.picture)]
     about = {
         "form": model.form,
         "encoder": encoder,
@@ -201,11 +201,15 @@ def save(
         "recipe": json.loads(model.chosen),
         **model.settings,
     }
-    arrays: dict[str, Any] = {name: np.asarray(value, np.float16) for name, value in model.arrays.items()}
-    if "beta" in arrays:
-        arrays["beta"] = np.asarray(model.arrays["beta"], np.float32)
-    arrays |= {"knots": knots, "half_width": half, "seen": np.unique(signs(shown), axis=0)}
+    arrays: dict[str, Any] = {name: _stored(name, value) for name, value in model.arrays.items()}
+    arrays |= {"edges": edges, "half_width": half, "seen": np.unique(shown, axis=0)}
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part.npz")
     np.savez_compressed(part, about=np.array(json.dumps(about)), **arrays)
     part.replace(path)
+
+
+def _stored(name: str, weights: NDArray[Any]) -> NDArray[Any]:
+    """In half precision; the cosine's curve in full, and so what half precision cannot hold (ratings to a million)."""
+    small = name != "beta" and float(np.abs(weights).max()) < float(np.finfo(np.float16).max)
+    return np.asarray(weights, np.float16 if small else np.float32)

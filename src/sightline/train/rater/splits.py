@@ -26,13 +26,13 @@ class Split:
 def folds(groups: Sequence[str], count: int = 5, seed: int = 0) -> list[Split]:
     """Splits whose test parts share the pictures among them, each once. One split is the paper's 64/16/20."""
     names = sorted(set(groups))
-    if len(names) < max(count, 5):
+    parts = max(count, 5)
+    if len(names) < parts:
         raise UsageError(
-            f"{len(names)} different pictures are too few for splits by picture; at least 5 are needed"
+            f"{len(names)} different pictures are too few for splits by picture; at least {parts} are needed"
         )
     order = np.random.default_rng(seed).permutation(len(names))
     shuffled = [names[n] for n in order]
-    parts = max(count, 5)
     cut = np.array_split(np.arange(len(names)), parts)
     found = []
     for number in range(count):

@@ -8,11 +8,13 @@ from numpy.typing import NDArray
 
 from sightline.encoders import Embedder
 from sightline.encoders.base import Encoder
+from sightline.errors import UsageError
 from sightline.metrics.clipscore import clipscore
 from sightline.train.rater import report
-from sightline.train.rater.pairs import RatedSet, check_scale, combined, encode, parse_scale, rated_items
+from sightline.train.rater.pairs import RatedSet, check_scale, combined, encode, parse_scale, unique
 from sightline.train.rater.report import Findings
 from sightline.train.rater.run import FILE, Form, cross_test, final_model, save
+from sightline.train.rater.sources import rated_items
 from sightline.train.rater.splits import folds
 from sightline.vision import Pictures
 
@@ -26,9 +28,13 @@ def load(
     progress: Callable[[str, int], None] = lambda stage, done: None,
     format: str | None = None,
 ) -> list[RatedSet]:
-    """Every source's rated pairs, encoded."""
+    """Every source's rated pairs, encoded, under a name that no other has."""
     found = [rated_items(source, data, criterion, format) for source in sources]
-    return [encode(name, items, embedder, pictures, progress) for name, items in found]
+    names = unique(one.name for one in found)
+    return [
+        encode(name, one.items, embedder, pictures, progress, one.failures)
+        for name, one in zip(names, found, strict=True)
+    ]
 
 
 def told(one: RatedSet) -> str:
@@ -36,7 +42,7 @@ def told(one: RatedSet) -> str:
     about = one.told()
     text = f"{one.name}: {about['pairs']:,} pairs of {about['pictures']:,} pictures, {about['ratings']:,} ratings"
     if one.failures:
-        text += f"; {len(one.failures):,} left out (the first: {one.failures[0][1]})"
+        text += f"; {len(one.failures):,} left out (the first: {one.failures[0].reason})"
     if one.copies:
         text += f"; {one.copies:,} pictures are copies of others under another name and stay in one split with them"
     return text
@@ -60,6 +66,7 @@ def train(
 ) -> Findings:
     """Test on held-out pictures, fit on all, save both with a report."""
     ends = check_scale(sets, parse_scale(scale) if scale else None)
+    _make(out)
     pairs = combined(sets)
     splits = folds(pairs.group, count, seed)
     tested = cross_test(pairs, clipscores(pairs, encoder), splits, form, log, seed)
@@ -74,7 +81,14 @@ def train(
         "learned_from": [one.told() for one in sets],
         "recipe": model.chosen,
     }
-    out.mkdir(parents=True, exist_ok=True)
     save(out / FILE, model, tested, pairs, encoder.signature, ends, [one.told() for one in sets])
     report.write(out, found, sets, about)
     return found
+
+
+def _make(folder: Path) -> None:
+    """The folder for the results, before anything is trained."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise UsageError(f"{folder}: cannot write there ({fault.strerror})") from None
