@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from sightline.cli.app import load_commands
 from sightline.errors import UsageError
-from sightline.items import Evidence, Item
+from sightline.items import Evidence, Failure, Item
 from sightline.meta.experiments import ABLATION, Given, experiments, mode, shuffled
 from sightline.meta.output import write_experiment
 from sightline.meta.scoring import Scored
@@ -157,3 +160,38 @@ def test_an_experiment_leaves_a_table_and_a_plot(tmp_path: Path, name: str) -> N
     assert (tmp_path / f"{name}.md").read_text().count("\n|") == len(found.rows) + 2
     html = (tmp_path / f"{name}.html").read_text()
     assert html.count("<figure") == len(found.plots) and "<b>" not in html
+
+
+def test_failures_of_originals_and_pairings_are_kept_once() -> None:
+    def failing(
+        items: Sequence[Item], metrics: Sequence[str], learn_from: Collection[str] | None = None
+    ) -> Scored:
+        broken = [item for item in items if item.id.startswith("3") or item.id == "4\x1f0"]
+        whole = scorer([item for item in items if item not in broken], metrics)
+        return replace(whole, failures=[Failure(item.id, "m", "broken") for item in broken])
+
+    found = experiments.get("random")(Given(ITEMS, ["m"], failing))
+    assert [(failure.id, failure.reason) for failure in found.failures] == [
+        ("3", "broken"),
+        ("4", "with the text of another item: broken"),
+    ]
+    assert found.rows[0][-1] == 19
+    for name in ("ablation", "references", "splits"):
+        failures = experiments.get(name)(Given(ITEMS, ["m"], failing)).failures
+        assert ("3", "broken") in {(failure.id, failure.reason) for failure in failures}
+
+
+def test_the_command_tells_of_failures_in_experiments(tmp_path: Path) -> None:
+    rows = [
+        {"id": str(n), "images": [f"{n}.jpg"], "text": "a dog runs", "references": ["a dog", "dogs"],
+         "ratings": {"m": [n + 1]}}
+        for n in range(4)
+    ]  # fmt: skip
+    rows[0]["references"] = []
+    file = tmp_path / "items.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    arguments = ["meta", str(file), "-m", "bleu-1", "--experiment", "random", "-o", str(tmp_path / "out")]
+    found = CliRunner().invoke(load_commands(), arguments, catch_exceptions=False)
+    assert found.exit_code == 3 and "failures.jsonl" in found.output
+    (failure,) = map(json.loads, (tmp_path / "out" / "failures.jsonl").read_text().splitlines())
+    assert failure["id"] == "0"

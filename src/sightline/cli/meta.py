@@ -1,6 +1,7 @@
 """`sightline meta`: do the metrics agree with people?"""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ from sightline.cli.app import app, console
 from sightline.cli.progress import run_progress
 from sightline.errors import UsageError
 from sightline.io import read_items
+from sightline.items import Failure
 from sightline.meta.check import check as check_numbers
 from sightline.meta.correlation import NAMES
 from sightline.meta.evaluate import SAMPLES, evaluate
@@ -108,11 +110,14 @@ def meta(
     for note in found.notes:
         console.print(escape(note))
     console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
-    if scored.failures:
-        console.print(
-            f"{len(scored.failures)} scores could not be made: {out / 'failures.jsonl'} says why.",
-            soft_wrap=True,
-        )
+    tell_failures(scored.failures, out)
+
+
+def tell_failures(failures: Sequence[Failure], out: Path) -> None:
+    """Say how many scores could not be made, and exit with status 3 if any."""
+    if failures:
+        said = f"{len(failures)} scores could not be made: {out / 'failures.jsonl'} says why."
+        console.print(said, soft_wrap=True)
         raise typer.Exit(3)
 
 
@@ -153,6 +158,7 @@ def show_experiment(found: Experimented, name: str, out: Path) -> None:
     for note in found.notes:
         console.print(escape(note))
     console.print(f"Report: {out / f'{name}.html'}", soft_wrap=True)
+    tell_failures(found.failures, out)
 
 
 def tables(study: Study) -> list[Table]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import UsageError
-from sightline.items import Item
+from sightline.items import Failure, Item
 from sightline.meta.correlation import NAMES, correlate
 from sightline.meta.evaluate import Evaluation, evaluate
 from sightline.meta.protocols.base import Observations
@@ -26,6 +26,8 @@ ABLATION = (
 )
 """GROOViST and its six variants (Table 2)."""
 RANDOM = 5
+SEPARATOR = "\x1f"
+"""Between an item's id and the number of its random pairing."""
 HIGH_T = 1.0
 LIKED = 3.0
 """GROOViST's split by phrases looks at texts that people rate so high at least."""
@@ -76,6 +78,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     plots: tuple[Plot, ...]
     notes: tuple[str, ...] = ()
+    failures: tuple[Failure, ...] = ()
 
 
 Experiment = Callable[[Given], Table]
@@ -94,7 +97,11 @@ def shuffled(items: Sequence[Item], seed: int = 0) -> list[list[Item]]:
         made.append(
             [
                 replace(
-                    item, id=f"{item.id}\x1f{number}", text=text.text, sentences=text.sentences, ratings={}
+                    item,
+                    id=f"{item.id}{SEPARATOR}{number}",
+                    text=text.text,
+                    sentences=text.sentences,
+                    ratings={},
                 )
                 for number, text in enumerate(chosen)
             ]
@@ -108,11 +115,25 @@ def score_with_random(given: Given, items: Sequence[Item], metrics: Sequence[str
     return given.score(together, metrics, learn_from={item.id for item in items})
 
 
+def failed(*runs: Scored) -> tuple[Failure, ...]:
+    """What the runs could not score, each once; an original that fails tells for its random pairings too."""
+    every = [failure for run in runs for failure in run.failures]
+    originals = {(failure.id, failure.metric) for failure in every}
+    found: dict[tuple[str, str, str], Failure] = {}
+    for failure in every:
+        id, pairing, _ = failure.id.partition(SEPARATOR)
+        if pairing and (id, failure.metric) in originals:
+            continue
+        reason = f"with the text of another item: {failure.reason}" if pairing else failure.reason
+        found.setdefault((id, failure.metric, reason), replace(failure, id=id, reason=reason))
+    return tuple(found.values())
+
+
 def gaps(items: Sequence[Item], scores: Mapping[str, float]) -> NDArray[np.float64]:
     """The original's score less the best random one's, of every item that has both."""
     found = []
     for item in items:
-        random = [scores[id] for k in range(RANDOM) if (id := f"{item.id}\x1f{k}") in scores]
+        random = [scores[id] for k in range(RANDOM) if (id := f"{item.id}{SEPARATOR}{k}") in scores]
         if item.id in scores and random:
             found.append(scores[item.id] - max(random))
     return np.array(found)
@@ -139,13 +160,21 @@ def original_against_random(given: Given) -> Table:
     scored = score_with_random(given, given.items, given.metrics)
     rows = tuple((metric, *first_criterion(given.items, scored.scores[metric])) for metric in given.metrics)
     plots = (Plot("difference", interval=("low", "high")), Plot("win rate"))
-    return Table("Original against random", ("metric", *FIRST), rows, plots, (_criterion_1(given.items),))
+    return Table(
+        "Original against random",
+        ("metric", *FIRST),
+        rows,
+        plots,
+        (_criterion_1(given.items),),
+        failed(scored),
+    )
 
 
 def _criterion_1(items: Sequence[Item]) -> str:
     return (
-        f"{len(items):,} original texts, each against the best of {RANDOM} texts of other items for the same pictures; "
-        "theta and idf from the originals; intervals by bootstrap over the items"
+        f"{len(items):,} items, each original text against the best of {RANDOM} texts of other items for the same "
+        "pictures; n counts the items with a score for both; theta and idf from the originals; intervals by "
+        "bootstrap over the items"
     )
 
 
@@ -179,7 +208,7 @@ def ablation(given: Given) -> Table:
         f"Criterion 1: {_criterion_1(stories)}",
         f"Criterion 2: {len(rated):,} rated items" if rated else "Criterion 2: no item has ratings",
     )
-    return Table("Ablation", columns, tuple(rows), plots, notes)
+    return Table("Ablation", columns, tuple(rows), plots, notes, failed(pairings, scored))
 
 
 @experiments.add("references")
@@ -189,9 +218,11 @@ def number_of_references(given: Given) -> Table:
     if most < 2:
         raise UsageError("every item needs at least two references for this experiment")
     rows: list[tuple[Cell, ...]] = []
+    runs: list[Scored] = []
     for count in range(1, most + 1):
         fewer = [replace(item, references=item.references[:count]) for item in given.items]
-        for row in given.evaluate(fewer, given.score(fewer, given.metrics)).rows:
+        runs.append(given.score(fewer, given.metrics))
+        for row in given.evaluate(fewer, runs[-1]).rows:
             values = (row.correlation.values[name] for name in NAMES)
             between = row.ci.get(given.headline) or (None, None)
             rows.append((row.metric, row.criterion, count, *values, *between, row.correlation.n))
@@ -201,7 +232,7 @@ def number_of_references(given: Given) -> Table:
         Plot(name, colour="metric", across="references")
         for name in dict.fromkeys((given.headline, "spearman"))
     )
-    return Table("Number of references", columns, tuple(rows), plots)
+    return Table("Number of references", columns, tuple(rows), plots, failures=failed(*runs))
 
 
 @experiments.add("splits")
@@ -231,7 +262,9 @@ def splits(given: Given) -> Table:
             )
             rows.append((name, metric, *(found.values[key] for key in NAMES), found.n))
     plot = Plot(given.headline, colour="metric")
-    return Table("Splits by T and P", ("bin", "metric", *NAMES, "n"), tuple(rows), (plot,))
+    return Table(
+        "Splits by T and P", ("bin", "metric", *NAMES, "n"), tuple(rows), (plot,), failures=failed(scored)
+    )
 
 
 def mode(values: NDArray[np.float64]) -> float:

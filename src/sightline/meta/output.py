@@ -65,13 +65,14 @@ def write_study(study: Study, folder: Path) -> None:
     write_whole(folder / "meta.json", text + "\n")
     write_whole(folder / "meta.md", markdown(study))
     write_whole(folder / "report.html", page.render(*_page(study)))
-    lines = [
-        json.dumps(
-            {"id": f.id, "metric": f.metric, "reason": f.reason, "source": f.source}, ensure_ascii=False
-        )
-        for f in study.failures
-    ]
-    write_whole(folder / "failures.jsonl", "".join(f"{line}\n" for line in lines))
+    write_failures(study.failures, folder)
+
+
+def write_failures(failures: Sequence[Failure], folder: Path) -> None:
+    """failures.jsonl, empty where everything could be scored."""
+    rows = [{"id": f.id, "metric": f.metric, "reason": f.reason, "source": f.source} for f in failures]
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    write_whole(folder / "failures.jsonl", text)
 
 
 def percent(value: float | None) -> str:
@@ -197,7 +198,7 @@ def cell(value: str | float | int | None) -> str:
 
 
 def write_experiment(found: Experimented, folder: Path, name: str) -> None:
-    """A table as Markdown and JSON, and a page that draws it."""
+    """A table as Markdown and JSON, a page that draws it, and failures.jsonl."""
     rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
     about = {"title": found.title, "notes": list(found.notes), "rows": rows}
     text = json.dumps(about, indent=2, ensure_ascii=False, allow_nan=False)
@@ -212,6 +213,7 @@ def write_experiment(found: Experimented, folder: Path, name: str) -> None:
     table = page.table(heads, found.rows)
     sections.append(page.Section("Table", table, intro=" ".join(f"{note}." for note in found.notes)))
     write_whole(folder / f"{name}.html", page.render(found.title, sections))
+    write_failures(found.failures, folder)
 
 
 def _drawn(plot: Plot, rows: Sequence[Mapping[str, Any]], first: str) -> Markup:
