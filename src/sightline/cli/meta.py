@@ -94,14 +94,22 @@ def meta(
         found_items = [*chosen.items(place), *(read_items(file) if data and file else ())]
         with run_progress() as progress:
             score = partial(score_items, settings=settings, engine=engine, progress=progress)
-            work = Given(found_items, metrics, score, chosen.observations, chosen.headline)
+            work = Given(
+                found_items,
+                metrics,
+                score,
+                headline=chosen.headline,
+                samples=samples,
+                seed=seed,
+                **chosen.rules(),
+            )
             found_table = experiments.get(experiment)(work)
         show_experiment(found_table, experiment, out)
         return
     items = chosen.items(place, pictures=reads_pictures(metrics))
     with run_progress() as progress:
         scored = score_items(items, metrics, settings, engine=engine, progress=progress)
-    found = evaluate(items, scored.scores, observations=chosen.observations, samples=samples, seed=seed)
+    found = evaluate(items, scored.scores, **chosen.rules(), samples=samples, seed=seed)
     found = replace(found, notes=(*found.notes, *shared_notes(scored.evidence)))
     study = Study(chosen, found, scored.signatures, scored.failures, place.name)
     write_study(study, out)

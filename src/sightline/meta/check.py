@@ -134,7 +134,7 @@ def _evaluate(name: str, metric: str, data: Path, settings: Settings, progress: 
     protocol = make_protocol(name)
     items = protocol.items(data, pictures=reads_pictures([metric]))
     scored = score_items(items, [metric], settings, progress=progress)
-    return evaluate(items, scored.scores, observations=protocol.observations, samples=0)
+    return evaluate(items, scored.scores, **protocol.rules(), samples=0)
 
 
 def _verdict(row: Published, evaluation: Evaluation | None, reason: str | None) -> Verdict:

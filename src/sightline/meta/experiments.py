@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from sightline.errors import UsageError
 from sightline.items import Failure, Item
 from sightline.meta.correlation import NAMES, correlate
-from sightline.meta.evaluate import Evaluation, evaluate
+from sightline.meta.evaluate import SAMPLES, Evaluation, evaluate
 from sightline.meta.protocols.base import Observations
+from sightline.meta.ratings import Scale
 from sightline.meta.scoring import Scored
 from sightline.registry import Registry
 
@@ -31,7 +32,6 @@ SEPARATOR = "\x1f"
 HIGH_T = 1.0
 LIKED = 3.0
 """GROOViST's split by phrases looks at texts that people rate so high at least."""
-SAMPLES = 1000
 Cell = str | float | int | None
 
 
@@ -52,9 +52,23 @@ class Given:
     score: Score
     observations: Observations = "mean"
     headline: str = "kendall_c"
+    scale: Scale | None = None
+    overall: bool = True
+    agreement: bool = True
+    samples: int = SAMPLES
+    seed: int = 0
 
     def evaluate(self, items: Sequence[Item], scored: Scored) -> Evaluation:
-        return evaluate(items, scored.scores, observations=self.observations, samples=SAMPLES)
+        return evaluate(
+            items,
+            scored.scores,
+            observations=self.observations,
+            scale=self.scale,
+            overall=self.overall,
+            agreement=self.agreement,
+            samples=self.samples,
+            seed=self.seed,
+        )
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,27 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypedDict, TypeVar
 
 import pyarrow.parquet as pq
 
 from sightline.errors import UsageError
 from sightline.items import Item
+from sightline.meta.ratings import Scale
 from sightline.registry import Registry, build, parse_spec
 
 Observations = Literal["each", "mean"]
 P = TypeVar("P", bound="type[Protocol]")
 protocols: Registry[type["Protocol"]] = Registry("protocol")
+
+
+class Rules(TypedDict):
+    """How a protocol wants its items evaluated: the arguments of `evaluate` that are its own."""
+
+    observations: Observations
+    scale: Scale | None
+    overall: bool
+    agreement: bool
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,22 @@ class Protocol:
     """What the bootstrap resamples."""
     low: ClassVar[float] = 1
     high: ClassVar[float]
+    overall: ClassVar[bool] = True
+    """Whether several criteria are also summed."""
+    agreement: ClassVar[bool] = True
+    """Whether people are held against each other: not where the rows were selected for their agreement."""
+
+    def declared(self) -> Scale | None:
+        """The scale that all ratings are on, where the protocol says it."""
+        return (self.low, self.high) if hasattr(self, "high") else None
+
+    def rules(self) -> Rules:
+        return {
+            "observations": self.observations,
+            "scale": self.declared(),
+            "overall": self.overall,
+            "agreement": self.agreement,
+        }
 
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
         """The rated items. With `pictures`, their files are made ready; else the paths may not exist yet."""

@@ -41,6 +41,7 @@ class Composite(Protocol):
     )
     observations = "each"
     high = 5
+    overall = False  # `all` is that already
 
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
         path = find(data, "composite.jsonl.gz", "composite.jsonl")

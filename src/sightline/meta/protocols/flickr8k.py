@@ -122,6 +122,7 @@ class ExpertUnanimous(Flickr8k):
         "captions that are never rated; one observation a pair"
     )
     observations = "mean"
+    agreement = False
     high = 4
 
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
