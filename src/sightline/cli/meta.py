@@ -19,7 +19,7 @@ from sightline.items import Failure
 from sightline.meta.check import check as check_numbers
 from sightline.meta.correlation import NAMES
 from sightline.meta.evaluate import SAMPLES, evaluate
-from sightline.meta.experiments import Given, experiments
+from sightline.meta.experiments import Given, make_experiment
 from sightline.meta.experiments import Table as Experimented
 from sightline.meta.output import (
     TITLES,
@@ -61,7 +61,8 @@ def meta(
         list[str] | None, typer.Option(help="NAME=VALUE, a choice of single metrics; may be repeated.")
     ] = None,
     experiment: Annotated[
-        str | None, typer.Option(help="ablation, random, references, splits or ranking, on the same items.")
+        str | None,
+        typer.Option(help="ablation, random, references, splits (also splits:p=0.2325,t=1) or ranking."),
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Hold published numbers against this run.")] = False,
     engine: Annotated[str, typer.Option(help="local or ray.")] = "local",
@@ -81,16 +82,17 @@ def meta(
     if check:
         run_check([] if protocol == "likert" else [protocol], metric or [], data, settings, out)
         return
-    if not metric and experiment not in ("ablation", "ranking"):
+    name, run = make_experiment(experiment) if experiment else ("", None)
+    if not metric and name not in ("ablation", "ranking"):
         raise UsageError("no metric is named; give -m NAME ('sightline metrics' lists them)")
     chosen = make_protocol(protocol)
     place = data or file
     if place is None:
         raise UsageError("give a FILE of items with ratings, or --protocol NAME with --data DIR")
-    if data and file and experiment != "ablation":
+    if data and file and name != "ablation":
         raise UsageError("give either a FILE or --data DIR, not both")
     metrics = list(dict.fromkeys(metric or ()))
-    if experiment:
+    if run:
         found_items = [*chosen.items(place), *(read_items(file) if data and file else ())]
         with run_progress() as progress:
             score = partial(score_items, settings=settings, engine=engine, progress=progress)
@@ -103,8 +105,8 @@ def meta(
                 seed=seed,
                 **chosen.rules(),
             )
-            found_table = experiments.get(experiment)(work)
-        show_experiment(found_table, experiment, out)
+            found_table = run(work)
+        show_experiment(found_table, name, out)
         return
     items = chosen.items(place, pictures=reads_pictures(metrics))
     with run_progress() as progress:

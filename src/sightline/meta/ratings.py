@@ -37,10 +37,11 @@ def votes_of(item: Item) -> float | None:
 
 
 def mean(values: Sequence[float]) -> float:
-    """The mean, also of numbers whose sum is too large to be written."""
-    with np.errstate(over="ignore"):
-        plain = float(np.mean(values))
-    return plain if math.isfinite(plain) else math.fsum(value / len(values) for value in values)
+    """The mean, the same whatever the order, also of numbers whose sum is too large to be written."""
+    try:
+        return math.fsum(values) / len(values)
+    except OverflowError:
+        return math.fsum(value / len(values) for value in values)
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,8 @@ class CrowdFlower(Flickr8k):
     source = "Hodosh et al. 2013; rows as in CLIPScore (Hessel et al. 2021), Section 4.1"
     keeps = (
         "all 47,830 pairs; the share of yes is the observation (each yes is a rating of 1, each no of 0); "
-        "references: the photo's four captions that are never rated (a reading: the paper does not say, and these come nearest to its numbers)"
+        "references: the photo's four captions that are never rated (a reading: the paper does not "
+        "say, and these come nearest to its numbers)"
     )
     observations = "mean"
     headline = "kendall_b"
