@@ -68,6 +68,7 @@ class Given:
             observations=self.observations,
             scale=self.scale,
             overall=self.overall,
+            agreement=self.agreement,
             samples=self.samples,
             seed=self.seed,
         )
@@ -100,6 +101,9 @@ class Plot:
     """The ends of the axis, where they are known."""
     mark: float | None = None
     """A value to hold the bars against."""
+    named: tuple[str, ...] = ()
+    """Columns that name a bar; the first one where none is given."""
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -240,7 +244,13 @@ def number_of_references(given: Given) -> Table:
     columns = ("metric", "criterion", "references", *NAMES, *given.ends, "n", "why")
     plots = (
         Plot(given.headline, colour="metric", across="references"),
-        Plot(given.headline, colour="references", interval=given.ends),
+        Plot(
+            given.headline,
+            colour="metric",
+            interval=given.ends,
+            named=("metric", "references"),
+            title="With intervals",
+        ),
     )
     return Table("Number of references", columns, tuple(rows), plots, failures=failed(*runs))
 
@@ -269,7 +279,7 @@ def split_at(given: Given, cuts: Cuts) -> Table:
         found = evaluate(members, scored.scores, samples=given.samples, seed=given.seed)
         rows.extend((name, row.metric, *given.cells(row), row.correlation.n, why(row)) for row in found.rows)
     columns = ("bin", "metric", *NAMES, *given.ends, "n", "why")
-    plot = Plot(given.headline, colour="metric", interval=given.ends)
+    plot = Plot(given.headline, colour="metric", interval=given.ends, named=("bin", "metric"))
     note = f"P: texts with a mean rating of {LIKED:g} at least, cut at " + (
         "the most frequent P" if cuts.p is None else "the given P"
     )
