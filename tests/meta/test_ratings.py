@@ -43,7 +43,8 @@ def test_groups_without_an_observation_are_not_drawn() -> None:
     assert crowded.to_json() == alone.to_json()
     assert (alone.groups, alone.rows[0].groups) == (12, 12)
     half = {"m": {id: score for id, score in given["m"].items() if int(id[1:]) % 2}}
-    assert evaluate(items, half, samples=20).rows[0].groups == 6
+    found = evaluate(items, half, samples=20)
+    assert found.rows[0].groups == 6 and found.to_json()["bootstrap"]["groups"] == 6
 
 
 def test_an_interval_that_most_resamples_leave_undefined_has_a_reason() -> None:

@@ -111,7 +111,7 @@ class Evaluation:
     notes: tuple[str, ...]
     samples: int
     groups: int
-    """Groups with a rated item."""
+    """The most groups that a row's bootstrap drew from."""
     seed: int
 
     def row(self, metric: str, criterion: str) -> Row:
@@ -159,9 +159,9 @@ def evaluate(
         for criterion, rated in ratings.by_criterion.items()
         if agreement and (found := leave_one_out(list(rated.values()))) is not None
     }
-    rated_groups = {ratings.group[id] for rated in ratings.by_criterion.values() for id in rated}
+    groups = max((row.groups for row in rows), default=0)
     notes = ratings.notes if agreement else (*ratings.notes, SELECTED)
-    return Evaluation(tuple(rows), tuple(comparisons), people, notes, samples, len(rated_groups), seed)
+    return Evaluation(tuple(rows), tuple(comparisons), people, notes, samples, groups, seed)
 
 
 @dataclass(frozen=True)
