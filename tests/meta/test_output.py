@@ -9,7 +9,7 @@ from sightline.cli.app import console
 from sightline.cli.meta import screen_table, show_study
 from sightline.items import Item
 from sightline.meta.evaluate import evaluate
-from sightline.meta.experiments import Plot, Table
+from sightline.meta.experiment import Plot, Table
 from sightline.meta.output import markdown, write_experiment, write_study
 from sightline.meta.protocols import make_protocol
 from sightline.meta.texts import Study, compact, numeric, reasons, table_of

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sightline.items import Failure
-from sightline.meta.experiments import Table as Experimented
+from sightline.meta.experiment import Table as Experimented
 from sightline.meta.pages import experiment_page, study_page
 from sightline.meta.texts import (
     TITLES,

@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from sightline.meta.correlation import NAMES
 from sightline.meta.evaluate import Evaluation
-from sightline.meta.experiments import Plot
-from sightline.meta.experiments import Table as Experimented
+from sightline.meta.experiment import Plot
+from sightline.meta.experiment import Table as Experimented
 from sightline.meta.texts import (
     PEOPLE,
     TITLES,

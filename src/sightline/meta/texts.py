@@ -11,8 +11,8 @@ from typing import Any
 from sightline.items import Failure
 from sightline.meta.correlation import NAMES
 from sightline.meta.evaluate import Comparison, Evaluation, Row
-from sightline.meta.experiments import Cell
-from sightline.meta.experiments import Table as Experimented
+from sightline.meta.experiment import Cell
+from sightline.meta.experiment import Table as Experimented
 from sightline.meta.protocols.base import Protocol
 from sightline.meta.raters import Preferences
 from sightline.report.page import number
