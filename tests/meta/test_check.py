@@ -1,12 +1,15 @@
 """Published numbers: every one names a real protocol and coefficient, and verdicts say what became of it."""
 
+import json
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from sightline.errors import UsageError
 from sightline.items import Item
-from sightline.meta.check import AREL, Published, _verdict, check, published_numbers
+from sightline.meta.check import AREL, Published, _verdict, arel_corpus, check, published_numbers
 from sightline.meta.correlation import NAMES
 from sightline.meta.evaluate import evaluate
 from sightline.meta.protocols import protocols
@@ -61,3 +64,42 @@ def test_published_story_scores_are_reproduced(data: Path) -> None:
     told = {(v.published.metric, round(v.published.value, 3)): v.verdict for v in verdicts}
     assert told["rouge-l:tokens=space", 29.437] == "differs by +0.512"  # it counts empty tokens
     assert [told[name] for name in told if name[1] != 29.437] == ["reproduced"] * 4
+
+
+@pytest.mark.parametrize(
+    ("protocols_", "metrics_", "message"),
+    [
+        (["vicr"], [], "no published numbers for vicr"),
+        (["flickr8k-expret"], [], "unknown protocol 'flickr8k-expret'; did you mean 'flickr8k-expert'?"),
+        ([], ["cidr"], "unknown metric 'cidr'; did you mean 'cider'?"),
+        (
+            ["vist-rovist"],
+            ["clipscore:prompt=none"],
+            "no published numbers for clipscore:prompt=none on vist-rov",
+        ),
+    ],
+)
+def test_names_without_published_numbers_are_told(
+    tmp_path: Path, protocols_: list[str], metrics_: list[str], message: str
+) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)):
+        check(protocols_, metrics_, tmp_path, Settings(), lambda stage, done: None)
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is no folder"):
+        check([], [], tmp_path / "none", Settings(), lambda stage, done: None)
+
+
+@pytest.mark.parametrize(
+    ("story", "message"),
+    [
+        ({"album_id": "1"}, "vist_arel_stories.jsonl, line 1: no 'story'"),
+        ({"album_id": "2", "story": "one ."}, "line 1: there are no references of album '2'"),
+    ],
+)
+def test_broken_stories_are_told(tmp_path: Path, story: dict[str, str], message: str) -> None:
+    (tmp_path / "vist_test_references.jsonl").write_text('{"album_id": "1", "references": ["a"]}\n\n')
+    (tmp_path / "vist_arel_stories.jsonl").write_text(json.dumps(story))
+    with pytest.raises(UsageError, match=re.escape(message)):
+        arel_corpus("bleu-1", tmp_path, Settings(), lambda stage, done: None)

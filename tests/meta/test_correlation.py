@@ -58,6 +58,35 @@ def test_bootstrap_equals_resampling_by_hand(limit: int, monkeypatch: pytest.Mon
             assert found[name][sample] == pytest.approx(by_hand[name], abs=1e-12), name
 
 
+@pytest.mark.parametrize("limit", [correlation.CELLS, 0])
+def test_a_resample_of_equal_scores_or_ratings_has_no_coefficient(
+    limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rounding leaves such a resample's variance a little above zero."""
+    monkeypatch.setattr(correlation, "CELLS", limit)
+    rng = np.random.default_rng(5)
+    cluster = np.repeat(np.arange(40), 2)
+    x = np.where(cluster < 37, 0.1, rng.normal(size=80))
+    y = rng.normal(size=80)
+    weights = resample(40, 300, seed=1)
+    constant = (weights[:, 37:] == 0).all(axis=1)
+    assert constant.sum() > 5
+    for scores, ratings in ((x, y), (y, x)):
+        for name, values in bootstrap(scores, ratings, cluster, weights).items():
+            assert (np.isnan(values) == constant).all(), name
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-170, 1.0, 1e170, 1e307])
+def test_size_does_not_matter(size: float) -> None:
+    x, y = np.array([1.0, 2.0, 4.0, 3.0, 7.0]), np.array([1.0, 3.0, 2.0, 4.0, 9.0])
+    plain, cluster, weights = correlate(x, y), np.arange(5), resample(5, 20, seed=0)
+    assert correlate(x * size, y).values == pytest.approx(plain.values)
+    assert correlate(x, y * size).values == pytest.approx(plain.values)
+    np.testing.assert_allclose(
+        bootstrap(x * size, y, cluster, weights)["pearson"], bootstrap(x, y, cluster, weights)["pearson"]
+    )
+
+
 def test_resamples_draw_every_cluster_equally() -> None:
     weights = resample(50, 2000, seed=0)
     assert (weights.sum(axis=1) == 50).all()

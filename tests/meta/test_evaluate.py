@@ -239,6 +239,54 @@ def test_a_broken_protocol_file_is_named(tmp_path: Path) -> None:
         make_protocol("flickr8k-expert").items(tmp_path)
 
 
+COMPOSITE = {"dataset": "coco", "image": "1", "index": 0, "caption": "a dog", "rating": 4}
+
+
+def composite(folder: Path, row: dict[str, object], known: dict[str, object]) -> Path:
+    (folder / "composite.jsonl").write_text(json.dumps(row) + "\n\n")
+    (folder / "coco_eval_references.jsonl").write_text(json.dumps(known) + "\n")
+    (folder / "flickr8k_captions.tsv").write_text("a.jpg#0\ta dog\n")
+    return folder
+
+
+def test_an_empty_line_is_passed_over(tmp_path: Path) -> None:
+    known: dict[str, object] = {"id": 1, "references": ["A dog .", "dogs"]}
+    (item,) = make_protocol("composite").items(composite(tmp_path, COMPOSITE, known))
+    assert item.references == ("dogs",)
+
+
+@pytest.mark.parametrize("missing", list(COMPOSITE))
+def test_a_field_that_a_composite_row_lacks_is_named(tmp_path: Path, missing: str) -> None:
+    row = {name: value for name, value in COMPOSITE.items() if name != missing}
+    with pytest.raises(UsageError, match=rf"composite\.jsonl, line 1: no '{missing}'"):
+        make_protocol("composite").items(composite(tmp_path, row, {"id": 1, "references": ["b"]}))
+
+
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [
+        ({"id": 1}, "line 1: no 'references'"),
+        ({"references": []}, "line 1: no 'id'"),
+        ({"id": 1, "references": "a dog"}, "line 1: 'references' is not a list of texts"),
+    ],
+)
+def test_references_that_cannot_be_read(tmp_path: Path, known: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        make_protocol("composite").items(composite(tmp_path, COMPOSITE, known))
+
+
+def test_other_broken_rows_are_named(tmp_path: Path) -> None:
+    composite(tmp_path, COMPOSITE | {"caption": 3}, {"id": 1, "references": ["b"]})
+    with pytest.raises(UsageError, match="line 1: 'caption' is not text"):
+        make_protocol("composite").items(tmp_path)
+    (tmp_path / "vicr.csv").write_text("image,ratings\nx/000001.jpg,3\n")
+    with pytest.raises(UsageError, match=r"vicr\.csv, line 2: no 'caption'"):
+        make_protocol("vicr").items(tmp_path)
+    (tmp_path / "flickr8k_crowdflower.tsv").write_text("a.jpg\tb.jpg#2\t1\t0\t0\n")
+    with pytest.raises(UsageError, match="line 1: '0' and '0' do not say"):
+        make_protocol("flickr8k-cf").items(tmp_path)
+
+
 def test_notes_that_many_items_carry_are_told_once() -> None:
     seen, rare = Evidence(notes=("it learned from this picture",)), Evidence(notes=("sentence 1 was cut",))
     by_item = {str(n): seen if n < 30 else rare if n == 99 else Evidence() for n in range(100)}

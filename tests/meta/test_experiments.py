@@ -1,16 +1,23 @@
 """The papers' experiments on made-up studies with known outcomes."""
 
 import json
+import time
+from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from sightline.cli.app import load_commands
 from sightline.errors import UsageError
-from sightline.items import Evidence, Item
-from sightline.meta.experiments import ABLATION, Given, experiments, mode, shuffled
+from sightline.items import Evidence, Failure, Item
+from sightline.meta.evaluate import ONE_GROUP
+from sightline.meta.experiments import ABLATION, Given, experiments, make_experiment, mode
 from sightline.meta.output import write_experiment
+from sightline.meta.pairings import first_criterion, shuffled
 from sightline.meta.scoring import Scored
 
 ITEMS = [
@@ -60,6 +67,59 @@ def test_original_against_random() -> None:
     assert row["win rate"] == 1.0 and row["n"] == 20
     assert row["difference"] == pytest.approx(9 + 3 * 2)  # 10 + 3 (n % 5) against 1
     assert row["low"] < row["difference"] < row["high"]
+
+
+def test_the_first_criterion_resamples_groups_as_it_is_told() -> None:
+    """Within a group all items differ alike, so whole groups must be drawn: the interval is far wider."""
+    scores = {item.id: 10.0 * (int(item.id) // 5) for item in ITEMS}
+    scores |= {f"{item.id}\x1f0": 12.0 for item in ITEMS}
+    alone = [replace(item, images=(), extra={}) for item in ITEMS]
+    grouped = [replace(item, extra={"group": str(int(item.id) // 5)}) for item in ITEMS]
+    narrow, wide = (first_criterion(items, scores, 500, 0) for items in (alone, grouped))
+    for ends in ("difference_ci", "wins_ci"):
+        (low, high), (further, beyond) = getattr(narrow, ends), getattr(wide, ends)
+        assert further < low < high < beyond
+    assert (narrow.difference, narrow.wins) == (wide.difference, wide.wins) == (3.0, 0.5)
+    one = first_criterion([replace(item, extra={"group": "a"}) for item in ITEMS], scores, 500, 0)
+    assert one.difference_ci is one.wins_ci is None and one.why == ONE_GROUP
+
+
+def test_samples_and_seed_reach_the_experiments() -> None:
+    def row(name: str, **change: int) -> dict:  # type: ignore[type-arg]
+        found = experiments.get(name)(replace(Given(noisy(), ["m"], scorer), **change))  # type: ignore[arg-type]
+        return dict(zip(found.columns, found.rows[0], strict=True))
+
+    for name, end in (("random", "high"), ("splits", "kendall_c high"), ("ranking", "kendall_b high")):
+        assert row(name, samples=0)[end] is None, name
+        assert row(name, samples=25) == row(name, samples=25) != row(name, samples=25, seed=1), name
+
+
+def noisy() -> list[Item]:
+    rng = np.random.default_rng(3)
+    return [
+        replace(item, ratings={"g": (float(rng.integers(1, 6)),)}, images=(Path(f"{item.id}.jpg"),))
+        for item in ITEMS
+    ]
+
+
+def test_few_other_texts_are_told() -> None:
+    items = [replace(item, images=(Path(f"{item.id}.jpg"),)) for item in ITEMS[:3]]
+    assert "the best of 2 texts" in experiments.get("random")(Given(items, ["m"], scorer)).notes[0]
+    assert "the best of 5 texts" in experiments.get("random")(Given(ITEMS, ["m"], scorer)).notes[0]
+
+
+def test_random_pairs_are_drawn_evenly() -> None:
+    items = [Item(str(n), images=(Path(f"{n % 4}.jpg"),), text=str(n)) for n in range(24)]
+    drawn = Counter(one.text for seed in range(400) for one in shuffled(items, seed)[2])
+    assert set(drawn) == {str(n) for n in range(24) if n % 4 != 2}
+    assert min(drawn.values()) > 75 and max(drawn.values()) < 150  # 2,000 draws over 18 texts
+
+
+def test_many_items_are_paired_quickly() -> None:
+    items = [Item(str(n), images=(Path(f"{n // 40}.jpg"),)) for n in range(20_000)]
+    start = time.process_time()
+    shuffled(items)
+    assert time.process_time() - start < 10  # looking through all others for each took minutes
 
 
 def test_statistics_come_from_the_originals_alone() -> None:
@@ -121,6 +181,40 @@ def test_splits_by_t_and_p() -> None:
     assert counts["low T (< 1)"] == 10 and counts["high T (≥ 1)"] == 10
     assert sum(n for name, n in counts.items() if " P " in name) > 5
     assert mode(np.array([0.1, 0.2, 0.2, 0.3])) == 0.2
+    assert all(row["kendall_c low"] <= row["kendall_c"] <= row["kendall_c high"] for row in rows[:2])
+
+
+def test_a_share_at_the_cut_is_high_and_the_cut_can_be_given() -> None:
+    def same(items: Sequence[Item], metrics: Sequence[str], learn_from: object = None) -> Scored:
+        scored = scorer(items, metrics)
+        evidence = {item.id: Evidence(parts={"T": 0.5, "P": 6 / 23}) for item in items}
+        return replace(scored, evidence=dict.fromkeys(metrics, evidence))
+
+    def counts(spec: str) -> dict[str, int]:
+        found = make_experiment(spec)[1](Given(ITEMS, [], same))
+        return {str(row[0]): int(row[-2] or 0) for row in found.rows}
+
+    liked = counts("splits")["high P (≥ 0.2609)"]
+    assert liked > 5 and counts("splits")["low P (< 0.2609)"] == 0
+    given = counts("splits:p=0.3,t=0.5")
+    assert given["low P (< 0.3000)"] == liked and given["high T (≥ 0.5)"] == 20
+    assert given["low T (< 0.5)"] == 0
+    for spec, message in (
+        ("splits:p=nan", "finite"),
+        ("splits:q=1", "unknown option of splits"),
+        ("random:p=1", "random takes no options"),
+        ("split", "did you mean 'splits'"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            make_experiment(spec)
+
+
+@pytest.mark.parametrize("name", ["references", "splits", "ablation", "ranking"])
+def test_an_undefined_coefficient_has_a_reason(name: str) -> None:
+    level = [replace(item, ratings={"g": (3.0,)}) for item in ITEMS]
+    for row in run(name, ["m"], level):
+        assert row["kendall_b"] is None
+        assert row["why"] in ("all ratings are equal", "no item is in this bin")
 
 
 def voted(seed: int = 0) -> list[Item]:
@@ -156,4 +250,41 @@ def test_an_experiment_leaves_a_table_and_a_plot(tmp_path: Path, name: str) -> N
     assert len(json.loads((tmp_path / f"{name}.json").read_text())["rows"]) == len(found.rows)
     assert (tmp_path / f"{name}.md").read_text().count("\n|") == len(found.rows) + 2
     html = (tmp_path / f"{name}.html").read_text()
-    assert html.count("<figure") == len(found.plots) and "<b>" not in html
+    several = len({row[1] for row in found.rows}) if "criterion" in found.columns[1:] else 1
+    drawn = sum(1 if plot.once else several for plot in found.plots)
+    assert html.count("<figure") == drawn and "<b>" not in html
+
+
+def test_failures_of_originals_and_pairings_are_kept_once() -> None:
+    def failing(
+        items: Sequence[Item], metrics: Sequence[str], learn_from: Collection[str] | None = None
+    ) -> Scored:
+        broken = [item for item in items if item.id.startswith("3") or item.id == "4\x1f0"]
+        whole = scorer([item for item in items if item not in broken], metrics)
+        return replace(whole, failures=[Failure(item.id, "m", "broken") for item in broken])
+
+    found = experiments.get("random")(Given(ITEMS, ["m"], failing))
+    assert [(failure.id, failure.reason) for failure in found.failures] == [
+        ("3", "broken"),
+        ("4", "with the text of another item: broken"),
+    ]
+    assert dict(zip(found.columns, found.rows[0], strict=True))["n"] == 19
+    for name in ("ablation", "references", "splits"):
+        failures = experiments.get(name)(Given(ITEMS, ["m"], failing)).failures
+        assert ("3", "broken") in {(failure.id, failure.reason) for failure in failures}
+
+
+def test_the_command_tells_of_failures_in_experiments(tmp_path: Path) -> None:
+    rows = [
+        {"id": str(n), "images": [f"{n}.jpg"], "text": "a dog runs", "references": ["a dog", "dogs"],
+         "ratings": {"m": [n + 1]}}
+        for n in range(4)
+    ]  # fmt: skip
+    rows[0]["references"] = []
+    file = tmp_path / "items.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    arguments = ["meta", str(file), "-m", "bleu-1", "--experiment", "random", "-o", str(tmp_path / "out")]
+    found = CliRunner().invoke(load_commands(), arguments, catch_exceptions=False)
+    assert found.exit_code == 3 and "failures.jsonl" in found.output
+    (failure,) = map(json.loads, (tmp_path / "out" / "failures.jsonl").read_text().splitlines())
+    assert failure["id"] == "0"

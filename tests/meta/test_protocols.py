@@ -8,6 +8,7 @@ from sightline.items import Item
 from sightline.meta.correlation import correlate
 from sightline.meta.protocols import make_protocol
 from sightline.meta.raters import leave_one_out
+from sightline.meta.ratings import mean
 from sightline.metrics.coco import CocoScores, coco_scores
 
 
@@ -51,8 +52,11 @@ def test_crowdflower_rows_and_published_correlations(data: Path) -> None:
     """Published tau_b (CLIPScore, Table 1): BLEU-4 16.9, ROUGE-L 19.9, CIDEr 24.6."""
     items = make_protocol("flickr8k-cf").items(data, pictures=False)
     assert len(items) == 47830 and {len(item.references) for item in items} == {4}
+    assert [item.ratings["match"] for item in items[:2]] == [(1, 1, 1), (0, 0, 0)]
+    people = leave_one_out([item.ratings["match"] for item in items])
+    assert people is not None and people.n > 3 * 47830 and (people.values["kendall_b"] or 0) > 0.4
     found = scores(items)
-    observed = [item.ratings["match"][0] for item in items]
+    observed = [mean(item.ratings["match"]) for item in items]
     for column, published in ((found.bleu[:, 3], 16.9), (found.rouge_l, 19.9), (found.cider, 24.6)):
         value = correlate(column, observed).values["kendall_b"]
         assert 100 * (value or 0) == pytest.approx(published, abs=0.3)

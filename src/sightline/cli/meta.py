@@ -1,6 +1,7 @@
 """`sightline meta`: do the metrics agree with people?"""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,22 +15,27 @@ from sightline.cli.app import app, console
 from sightline.cli.progress import run_progress
 from sightline.errors import UsageError
 from sightline.io import read_items
+from sightline.items import Failure
 from sightline.meta.check import check as check_numbers
-from sightline.meta.correlation import NAMES
 from sightline.meta.evaluate import SAMPLES, evaluate
-from sightline.meta.experiments import Given, experiments
-from sightline.meta.experiments import Table as Experimented
-from sightline.meta.output import (
-    TITLES,
-    Study,
-    cell,
-    criteria,
-    with_interval,
-    write_experiment,
-    write_study,
-)
+from sightline.meta.experiment import Given
+from sightline.meta.experiment import Table as Experimented
+from sightline.meta.experiments import make_experiment
+from sightline.meta.output import write_experiment, write_study
 from sightline.meta.protocols import make_protocol
 from sightline.meta.scoring import reads_pictures, score_items, shared_notes
+from sightline.meta.texts import (
+    PEOPLE,
+    TITLES,
+    Study,
+    Value,
+    compact,
+    criteria,
+    numeric,
+    pair_lines,
+    reasons,
+    table_of,
+)
 from sightline.pipeline.files import write_whole
 from sightline.pipeline.settings import Settings
 
@@ -59,7 +65,8 @@ def meta(
         list[str] | None, typer.Option(help="NAME=VALUE, a choice of single metrics; may be repeated.")
     ] = None,
     experiment: Annotated[
-        str | None, typer.Option(help="ablation, random, references, splits or ranking, on the same items.")
+        str | None,
+        typer.Option(help="ablation, random, references, splits (also splits:p=0.2325,t=1) or ranking."),
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Hold published numbers against this run.")] = False,
     engine: Annotated[str, typer.Option(help="local or ray.")] = "local",
@@ -79,40 +86,49 @@ def meta(
     if check:
         run_check([] if protocol == "likert" else [protocol], metric or [], data, settings, out)
         return
-    if not metric and experiment not in ("ablation", "ranking"):
+    name, run = make_experiment(experiment) if experiment else ("", None)
+    if not metric and name not in ("ablation", "ranking"):
         raise UsageError("no metric is named; give -m NAME ('sightline metrics' lists them)")
     chosen = make_protocol(protocol)
     place = data or file
     if place is None:
         raise UsageError("give a FILE of items with ratings, or --protocol NAME with --data DIR")
-    if data and file and experiment != "ablation":
+    if data and file and name != "ablation":
         raise UsageError("give either a FILE or --data DIR, not both")
     metrics = list(dict.fromkeys(metric or ()))
-    if experiment:
+    if run:
         found_items = [*chosen.items(place), *(read_items(file) if data and file else ())]
         with run_progress() as progress:
             score = partial(score_items, settings=settings, engine=engine, progress=progress)
-            work = Given(found_items, metrics, score, chosen.observations, chosen.headline)
-            found_table = experiments.get(experiment)(work)
-        show_experiment(found_table, experiment, out)
+            work = Given(
+                found_items,
+                metrics,
+                score,
+                headline=chosen.headline,
+                samples=samples,
+                seed=seed,
+                **chosen.rules(),
+            )
+            found_table = run(work)
+        show_experiment(found_table, name, out)
         return
     items = chosen.items(place, pictures=reads_pictures(metrics))
     with run_progress() as progress:
         scored = score_items(items, metrics, settings, engine=engine, progress=progress)
-    found = evaluate(items, scored.scores, observations=chosen.observations, samples=samples, seed=seed)
+    found = evaluate(items, scored.scores, **chosen.rules(), samples=samples, seed=seed)
     found = replace(found, notes=(*found.notes, *shared_notes(scored.evidence)))
     study = Study(chosen, found, scored.signatures, scored.failures, place.name)
     write_study(study, out)
-    for table in tables(study):
-        console.print(table)
-    for note in found.notes:
-        console.print(escape(note))
+    show_study(study)
     console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
-    if scored.failures:
-        console.print(
-            f"{len(scored.failures)} scores could not be made: {out / 'failures.jsonl'} says why.",
-            soft_wrap=True,
-        )
+    tell_failures(scored.failures, out)
+
+
+def tell_failures(failures: Sequence[Failure], out: Path) -> None:
+    """Say how many scores could not be made, and exit with status 3 if any."""
+    if failures:
+        said = f"{len(failures)} scores could not be made: {out / 'failures.jsonl'} says why."
+        console.print(said, soft_wrap=True)
         raise typer.Exit(3)
 
 
@@ -144,34 +160,30 @@ def run_check(
 def show_experiment(found: Experimented, name: str, out: Path) -> None:
     """An experiment's table on the screen, in files (Markdown, JSON), and as a page with its plots."""
     write_experiment(found, out, name)
-    table = Table(title=found.title, title_justify="left")
-    for column in found.columns:
-        table.add_column(column)
-    for row in found.rows:
-        table.add_row(*(escape(cell(value)) for value in row))
-    console.print(table)
+    console.print(screen_table(found.title, *compact(found, brief=True)))
     for note in found.notes:
         console.print(escape(note))
     console.print(f"Report: {out / f'{name}.html'}", soft_wrap=True)
+    tell_failures(found.failures, out)
 
 
-def tables(study: Study) -> list[Table]:
-    """One table for each criterion."""
-    made = []
+def show_study(study: Study) -> None:
+    """One table for each criterion, each with the reasons for what is missing."""
     for criterion in criteria(study.evaluation):
-        table = Table(title=f"{study.protocol.name}: {escape(criterion)} (times 100)", title_justify="left")
-        table.add_column("metric")
-        for name in (*(TITLES[name] for name in NAMES), "n", "not scored"):
-            table.add_column(name, justify="right")
-        for row in study.evaluation.rows:
-            if row.criterion == criterion:
-                cells = [with_interval(row, name) for name in NAMES]
-                table.add_row(
-                    escape(row.metric), *map(escape, cells), f"{row.correlation.n:,}", str(row.missing)
-                )
-        agreement = study.evaluation.agreement.get(criterion)
-        if agreement is not None:
-            values = ["–" if (v := agreement.values[name]) is None else f"{100 * v:.1f}" for name in NAMES]
-            table.add_row("people (leave one out)", *values, f"{agreement.n:,}", "", style="dim")
-        made.append(table)
-    return made
+        title = f"{study.protocol.name}: {escape(criterion)} (times 100)"
+        console.print(screen_table(title, *table_of(study, criterion, pairwise=False)))
+        for line in (*reasons(study.evaluation, criterion), *pair_lines(study.evaluation, criterion)):
+            console.print(escape(line))
+    for note in study.evaluation.notes:
+        console.print(escape(note))
+
+
+def screen_table(title: str, heads: Sequence[str], rows: Sequence[Sequence[Value]]) -> Table:
+    """Values with their intervals below them."""
+    table = Table(title=title, title_justify="left")
+    for place, head in enumerate(heads):
+        table.add_column(head, justify="right" if place and numeric(rows, place) else "left", overflow="fold")
+    for row in rows:
+        cells = [escape("\n".join(filter(None, value))) for value in row]
+        table.add_row(*cells, style="dim" if row[0][0] == PEOPLE else None)
+    return table

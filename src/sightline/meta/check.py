@@ -1,20 +1,23 @@
 """Published numbers, and whether they come out here: reproduced, how far off, or not runnable and why."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from sightline.errors import UsageError
+from sightline.errors import UsageError, unknown
 from sightline.items import Item
 from sightline.meta.evaluate import Evaluation, evaluate
 from sightline.meta.protocols import make_protocol
-from sightline.meta.protocols.base import find, objects
+from sightline.meta.protocols import protocols as known_protocols
+from sightline.meta.protocols.base import field, find, objects, text_field, texts_field
 from sightline.meta.scoring import reads_pictures, score_items
+from sightline.metrics import metrics as known_metrics
 from sightline.pipeline.run import Progress
 from sightline.pipeline.settings import Settings
+from sightline.registry import parse_spec
 
 NEAR = 0.3
 """How near a coefficient, times 100, must come to count as reproduced."""
@@ -72,9 +75,11 @@ def check(
     protocols: Sequence[str], metrics: Sequence[str], data: Path, settings: Settings, progress: Progress
 ) -> list[Verdict]:
     """Every published number of the protocols; all metrics where none is named."""
+    if not data.is_dir():
+        raise UsageError(f"{data} is no folder; --data names the folder of the protocols' files")
     verdicts: list[Verdict] = []
-    wanted = [row for row in published_numbers() if not metrics or row.metric in metrics]
-    for name in protocols or dict.fromkeys(row.protocol for row in wanted):
+    wanted = _wanted(protocols, metrics)
+    for name in dict.fromkeys(row.protocol for row in wanted):
         rows = [row for row in wanted if row.protocol == name]
         reasons: dict[str, str] = {}
         evaluations: dict[str, Evaluation] = {}
@@ -105,20 +110,46 @@ def check(
     return verdicts
 
 
+def _wanted(protocols: Sequence[str], metrics: Sequence[str]) -> list[Published]:
+    """The numbers asked for; a name that has none is a mistake, not an empty table."""
+    found = published_numbers()
+    for kind, names, registry in (
+        ("protocol", protocols, known_protocols),
+        ("metric", metrics, known_metrics),
+    ):
+        there = {getattr(row, kind) for row in found}
+        for name in names:
+            if name not in there and parse_spec(name)[0] not in set(registry):
+                raise unknown(kind, name, {*there, *registry})
+        found = [row for row in found if not names or getattr(row, kind) in names]
+        for name in names:
+            if not any(getattr(row, kind) == name for row in found):
+                where = f" on {', '.join(protocols)}" if kind == "metric" and protocols else ""
+                raise UsageError(f"no published numbers for {name}{where}")
+    return found
+
+
 def arel_corpus(metric: str, data: Path, settings: Settings, progress: Progress) -> tuple[float | None, int]:
     """A metric's corpus value on AREL's published stories, and how many stories it scored."""
-    known = {row["album_id"]: row["references"] for _, row in _rows(data, "vist_test_references.jsonl")}
+    known = {
+        str(field(row, "album_id", where)): texts_field(row, "references", where)
+        for where, row in _rows(data, "vist_test_references.jsonl")
+    }
     pictures = tuple(Path(f"{n}.jpg") for n in range(5))  # never opened: five pictures make it a story
-    items = [
-        Item(row["album_id"], images=pictures, text=row["story"], references=tuple(known[row["album_id"]]))
-        for _, row in _rows(data, "vist_arel_stories.jsonl")
-    ]
+    items: list[Item] = []
+    for where, row in _rows(data, "vist_arel_stories.jsonl"):
+        album, story = str(field(row, "album_id", where)), text_field(row, "story", where)
+        if album not in known:
+            raise UsageError(f"{where}: there are no references of album '{album}'")
+        items.append(Item(album, images=pictures, text=story, references=known[album], source=where))
     scored = score_items(items, [metric], settings, progress=progress)
     return scored.corpus[metric], len(scored.scores[metric])
 
 
-def _rows(data: Path, name: str) -> Iterable[tuple[int, dict[str, Any]]]:
-    return objects(find(data, f"{name}.gz", name))
+def _rows(data: Path, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a file, each with where it stands."""
+    path = find(data, f"{name}.gz", name)
+    return ((f"{path}, line {number}", row) for number, row in objects(path))
 
 
 def _corpus_verdict(row: Published, found: tuple[float | None, int]) -> Verdict:
@@ -134,7 +165,7 @@ def _evaluate(name: str, metric: str, data: Path, settings: Settings, progress: 
     protocol = make_protocol(name)
     items = protocol.items(data, pictures=reads_pictures([metric]))
     scored = score_items(items, [metric], settings, progress=progress)
-    return evaluate(items, scored.scores, observations=protocol.observations, samples=0)
+    return evaluate(items, scored.scores, **protocol.rules(), samples=0)
 
 
 def _verdict(row: Published, evaluation: Evaluation | None, reason: str | None) -> Verdict:

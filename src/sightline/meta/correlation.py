@@ -5,6 +5,7 @@ all four coefficients are computed from weighted counts of (score, rating) cells
 takes milliseconds a sample.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from scipy import sparse
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+OUT_OF_REACH = "the numbers are too far apart to be computed with"
 NAMES = ("kendall_b", "kendall_c", "spearman", "pearson")
 CELLS = 2_000_000
 """Cells of the (score, rating) table held at once; beyond, a sample is computed alone from sorted data."""
@@ -34,10 +36,16 @@ def correlate(scores: Sequence[float] | Floats, ratings: Sequence[float] | Float
     x, y = np.asarray(scores, np.float64), np.asarray(ratings, np.float64)
     reason = _undefined(x, y)
     if reason:
-        return Correlation(len(x), dict.fromkeys(NAMES), reason)
+        return undefined(len(x), reason)
     tau_b, tau_c = kendall(x, y)
     values = (tau_b, tau_c, pearson(_ranks(x), _ranks(y)), pearson(x, y))
-    return Correlation(len(x), dict(zip(NAMES, values, strict=True)))
+    found = {name: v if math.isfinite(v) else None for name, v in zip(NAMES, values, strict=True)}
+    return Correlation(len(x), found, OUT_OF_REACH if None in found.values() else None)
+
+
+def undefined(n: int, why: str) -> Correlation:
+    """No coefficient, and why."""
+    return Correlation(n, dict.fromkeys(NAMES), why)
 
 
 def _undefined(x: Floats, y: Floats) -> str | None:
@@ -67,9 +75,21 @@ def kendall(x: Floats, y: Floats) -> tuple[float, float]:
 
 def pearson(x: Floats, y: Floats) -> float:
     """Pearson's r."""
-    dx, dy = x - x.mean(), y - y.mean()
+    dx, dy = _centred(x), _centred(y)
     r = np.dot(dx / np.linalg.norm(dx), dy / np.linalg.norm(dy))
     return float(np.clip(r, -1, 1))
+
+
+def _centred(values: Floats) -> Floats:
+    """Differences from the mean, scaled so that neither they nor their squares leave the range of numbers."""
+    moved = _near_one(values)
+    return _near_one(moved - moved.mean())
+
+
+def _near_one(values: Floats) -> Floats:
+    """Values times the power of two that brings the largest near 1: no digit changes."""
+    near: Floats = np.ldexp(values, -np.frexp(np.abs(values).max())[1])
+    return near
 
 
 def _dense(values: Floats) -> Ints:
@@ -179,13 +199,25 @@ def _tied_weights(per: Floats) -> Floats:
 
 def _pearson_samples(scores: Floats, ratings: Floats, cluster: Ints, weights: Floats) -> Floats:
     """Pearson's r of every sample from each cluster's sums, centred first so that no digits are lost."""
-    x, y = scores - scores.mean(), ratings - ratings.mean()
+    x, y = _centred(scores), _centred(ratings)
     parts = (np.ones(len(x)), x, y, x * x, y * y, x * y)
     sums = np.column_stack([np.bincount(cluster, part, weights.shape[1]) for part in parts])
     n, sx, sy, sxx, syy, sxy = (weights @ sums).T
     with np.errstate(divide="ignore", invalid="ignore"):
         r: Floats = (n * sxy - sx * sy) / np.sqrt(n * sxx - sx**2) / np.sqrt(n * syy - sy**2)
-    return np.where(np.isfinite(r), r, np.nan)
+    constant = _constant(scores, cluster, weights) | _constant(ratings, cluster, weights)
+    return np.where(np.isfinite(r) & ~constant, r, np.nan)
+
+
+def _constant(values: Floats, cluster: Ints, weights: Floats) -> NDArray[np.bool_]:
+    """Whether all values that a sample drew are equal: told from each cluster's ends, free of rounding."""
+    low, high = np.full(weights.shape[1], np.inf), np.full(weights.shape[1], -np.inf)
+    np.minimum.at(low, cluster, values)
+    np.maximum.at(high, cluster, values)
+    drawn = weights > 0
+    smallest, largest = np.where(drawn, low, np.inf), np.where(drawn, high, -np.inf)
+    constant: NDArray[np.bool_] = smallest.min(axis=1) >= largest.max(axis=1)
+    return constant
 
 
 def _sample_by_sample(

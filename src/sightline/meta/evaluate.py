@@ -1,6 +1,6 @@
 """Metrics against people: correlations with intervals, comparisons of metrics, people's own agreement."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import UsageError
 from sightline.items import Item
 from sightline.meta.correlation import NAMES, Correlation, bootstrap, correlate, interval, resample
 from sightline.meta.protocols.base import Observations
 from sightline.meta.raters import Preferences, leave_one_out, preferences
+from sightline.meta.ratings import Ratings, Scale, mean
 from sightline.meta.significance import Williams, bootstrap_p, williams
 
 Floats = NDArray[np.float64]
 Scores = Mapping[str, Mapping[str, float]]
 """Metric to item id to score."""
 SAMPLES = 1000
-OVERALL = "overall"
-MIXED = 1.9
-"""Criteria whose largest ratings differ by this factor are on different scales and are not summed."""
+ONE_GROUP = "one group cannot be resampled"
+SELECTED = "people's agreement is left out: the items were selected for it"
+RARE = "not defined in most resamples"
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,14 @@ class Row:
     items: int
     correlation: Correlation
     ci: Mapping[str, tuple[float, float] | None]
+    ci_why: str | None
+    """Why there is no interval where a bootstrap was asked for and the coefficient is defined."""
+    groups: int
+    """How many images or stories the observations come from: what the bootstrap resamples."""
     preferences: Preferences
+    """Pairs that the criterion's ratings order."""
+    votes: Preferences
+    """Pairs that the votes order, whatever the criterion."""
     missing: int
     """Rated items that the metric could not score."""
     samples: Mapping[str, Floats] = field(default_factory=dict, repr=False, compare=False)
@@ -50,8 +57,12 @@ class Row:
             **self.correlation.values,
             "ci": {name: list(ends) if ends else None for name, ends in self.ci.items()},
             "why": self.correlation.why,
+            "ci_why": self.ci_why,
+            "groups": self.groups,
             "pairwise_accuracy": self.preferences.accuracy,
             "pairs": self.preferences.pairs,
+            "votes_accuracy": self.votes.accuracy,
+            "votes_pairs": self.votes.pairs,
             "missing": self.missing,
         }
 
@@ -68,6 +79,7 @@ class Comparison:
     ci: Mapping[str, tuple[float, float] | None]
     p: Mapping[str, float | None]
     williams: Williams | None
+    ci_why: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         test = (
@@ -84,6 +96,7 @@ class Comparison:
             "ci": {name: list(ends) if ends else None for name, ends in self.ci.items()},
             "p": dict(self.p),
             "williams": test,
+            "ci_why": self.ci_why,
         }
 
 
@@ -98,6 +111,7 @@ class Evaluation:
     notes: tuple[str, ...]
     samples: int
     groups: int
+    """The most groups that a row's bootstrap drew from."""
     seed: int
 
     def row(self, metric: str, criterion: str) -> Row:
@@ -116,88 +130,38 @@ class Evaluation:
         }
 
 
-@dataclass(frozen=True)
-class Ratings:
-    """Every rated item's ratings on every criterion, and its group."""
-
-    by_criterion: Mapping[str, Mapping[str, tuple[float, ...]]]
-    group: Mapping[str, str]
-    votes: Mapping[str, float]
-    notes: tuple[str, ...]
-
-    @classmethod
-    def of(cls, items: Iterable[Item]) -> "Ratings":
-        found: dict[str, dict[str, tuple[float, ...]]] = {}
-        group: dict[str, str] = {}
-        votes: dict[str, float] = {}
-        for item in items:
-            if item.id in group:
-                raise UsageError(f"{item.source or 'items'}: two items have the id '{item.id}'")
-            group[item.id] = str(item.extra.get("group") or "\x1f".join(map(str, item.images)) or item.id)
-            if isinstance(item.extra.get("votes"), int | float):
-                votes[item.id] = float(item.extra["votes"])
-            for criterion, values in item.ratings.items():
-                if not np.isfinite(values).all():
-                    raise UsageError(
-                        f"{item.source or item.id}: a rating of '{item.id}' is not a finite number"
-                    )
-                if values:
-                    found.setdefault(criterion, {})[item.id] = tuple(map(float, values))
-        if not found:
-            raise UsageError("no item has ratings")
-        by_criterion, notes = _with_overall(found)
-        return cls(by_criterion, group, votes, notes)
-
-
-def _with_overall(
-    found: dict[str, dict[str, tuple[float, ...]]],
-) -> tuple[dict[str, dict[str, tuple[float, ...]]], tuple[str, ...]]:
-    """Several criteria also give `overall`: the sum of an item's means (RoViST, Table 1)."""
-    if len(found) < 2 or OVERALL in found:
-        return found, ()
-    largest = {criterion: max(max(map(abs, v)) for v in rated.values()) for criterion, rated in found.items()}
-    high, low = max(largest, key=largest.__getitem__), min(largest, key=largest.__getitem__)
-    everywhere = set.intersection(*(set(rated) for rated in found.values()))
-    if not everywhere:
-        return found, ()
-    if largest[high] >= MIXED * largest[low]:
-        return found, (
-            f"no overall: {high} is rated up to {largest[high]:g} and {low} up to {largest[low]:g}, "
-            "and criteria on different scales are not summed",
-        )
-    first = next(iter(found.values()))
-    total: dict[str, tuple[float, ...]] = {
-        id: (float(sum(np.mean(rated[id]) for rated in found.values())),) for id in first if id in everywhere
-    }
-    return {**found, OVERALL: total}, ()
-
-
 def evaluate(
     items: Sequence[Item],
     scores: Scores,
     *,
     observations: Observations = "mean",
+    scale: Scale | None = None,
+    overall: bool = True,
+    agreement: bool = True,
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> Evaluation:
-    """Correlate every metric with every criterion, and compare every two metrics."""
-    ratings = Ratings.of(items)
-    names = sorted(set(ratings.group.values()))
-    number = {name: place for place, name in enumerate(names)}
-    weights = resample(len(names), samples, seed) if samples else np.zeros((0, len(names)))
+    """Correlate every metric with every criterion, and compare every two metrics.
+
+    `scale` is what the ratings are declared to be on; without `overall`, criteria are not summed; without
+    `agreement`, people are not held against each other, since the items were selected for that.
+    """
+    ratings = Ratings.of(items, scale, overall)
     rows: list[Row] = []
     comparisons: list[Comparison] = []
     for criterion, rated in ratings.by_criterion.items():
-        judge = _Judge(criterion, rated, ratings, number, weights, observations)
+        judge = _Judge(criterion, rated, ratings, observations, samples, seed)
         own = [judge.row(metric, found) for metric, found in scores.items()]
         rows.extend(own)
         comparisons.extend(judge.compare(one, other, scores) for one, other in combinations(own, 2))
-    agreement = {
+    people = {
         criterion: found
         for criterion, rated in ratings.by_criterion.items()
-        if (found := leave_one_out(list(rated.values()))) is not None
+        if agreement and (found := leave_one_out(list(rated.values()))) is not None
     }
-    return Evaluation(tuple(rows), tuple(comparisons), agreement, ratings.notes, samples, len(names), seed)
+    groups = max((row.groups for row in rows), default=0)
+    notes = ratings.notes if agreement else (*ratings.notes, SELECTED)
+    return Evaluation(tuple(rows), tuple(comparisons), people, notes, samples, groups, seed)
 
 
 @dataclass(frozen=True)
@@ -207,39 +171,47 @@ class _Judge:
     criterion: str
     rated: Mapping[str, tuple[float, ...]]
     ratings: Ratings
-    number: Mapping[str, int]
-    weights: Floats
     observations: Observations
+    samples: int
+    seed: int
 
     def observe(
         self, ids: Sequence[str], scores: Mapping[str, float]
     ) -> tuple[Floats, Floats, NDArray[np.int64]]:
-        """Scores, ratings and groups, one for each observation."""
+        """Scores, ratings and the numbers of their groups, one for each observation."""
         x = np.array([scores[id] for id in ids], np.float64)
-        cluster = np.array([self.number[self.ratings.group[id]] for id in ids], np.int64)
+        names = sorted({self.ratings.group[id] for id in ids})
+        number = {name: place for place, name in enumerate(names)}
+        cluster = np.array([number[self.ratings.group[id]] for id in ids], np.int64)
         if self.observations == "mean":
-            return x, np.array([np.mean(self.rated[id]) for id in ids], np.float64), cluster
+            return x, np.array([mean(self.rated[id]) for id in ids], np.float64), cluster
         times = [len(self.rated[id]) for id in ids]
         y = np.array([value for id in ids for value in self.rated[id]], np.float64)
         return np.repeat(x, times), y, np.repeat(cluster, times)
 
     def sampled(self, x: Floats, y: Floats, cluster: NDArray[np.int64]) -> dict[str, Floats]:
-        if not len(self.weights) or correlate(x, y).why:
+        """The coefficients in resamples of the groups that have an observation; two at least."""
+        groups = _groups(cluster)
+        if not self.samples or groups < 2 or set(correlate(x, y).values.values()) == {None}:
             return {}
-        return bootstrap(x, y, cluster, self.weights)
+        return bootstrap(x, y, cluster, resample(groups, self.samples, self.seed))
 
     def row(self, metric: str, scores: Mapping[str, float]) -> Row:
         ids = [id for id in self.rated if id in scores]
         x, y, cluster = self.observe(ids, scores)
-        samples = self.sampled(x, y, cluster)
-        liking = self.ratings.votes or {id: float(np.mean(values)) for id, values in self.rated.items()}
+        samples, found = self.sampled(x, y, cluster), correlate(x, y)
+        ci = {name: interval(samples[name]) if samples else None for name in NAMES}
+        liking = {id: mean(values) for id, values in self.rated.items()}
         return Row(
             metric,
             self.criterion,
             len(ids),
-            correlate(x, y),
-            {name: interval(samples[name]) if samples else None for name in NAMES},
+            found,
+            ci,
+            self.why_not(found.values, ci, cluster),
+            _groups(cluster),
             preferences({id: scores[id] for id in ids}, liking, self.ratings.group),
+            preferences(scores, self.ratings.votes, self.ratings.group),
             len(self.rated) - len(ids),
             samples,
         )
@@ -253,17 +225,35 @@ class _Judge:
         left = one.samples if same else self.sampled(x, y, cluster)
         right = other.samples if same else self.sampled(z, y, cluster)
         gaps = {name: left[name] - right[name] for name in NAMES} if left and right else {}
-        means = np.array([np.mean(self.rated[id]) for id in ids])
+        difference = {name: _minus(found.values[name], against.values[name]) for name in NAMES}
+        ci = {name: interval(gaps[name]) if gaps else None for name in NAMES}
+        means = np.array([mean(self.rated[id]) for id in ids])
         return Comparison(
             one.metric,
             other.metric,
             self.criterion,
             len(ids),
-            {name: _minus(found.values[name], against.values[name]) for name in NAMES},
-            {name: interval(gaps[name]) if gaps else None for name in NAMES},
+            difference,
+            ci,
             {name: bootstrap_p(gaps[name]) if gaps else None for name in NAMES},
             williams(np.array([mine[id] for id in ids]), np.array([theirs[id] for id in ids]), means),
+            self.why_not(difference, ci, cluster),
         )
+
+    def why_not(
+        self,
+        values: Mapping[str, float | None],
+        ci: Mapping[str, tuple[float, float] | None],
+        cluster: NDArray[np.int64],
+    ) -> str | None:
+        """Why a value that is defined has no interval."""
+        if not self.samples or all(value is None or ci[name] for name, value in values.items()):
+            return None
+        return ONE_GROUP if _groups(cluster) < 2 else RARE
+
+
+def _groups(cluster: NDArray[np.int64]) -> int:
+    return int(cluster.max()) + 1 if len(cluster) else 0
 
 
 def _minus(one: float | None, other: float | None) -> float | None:

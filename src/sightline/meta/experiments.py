@@ -1,8 +1,9 @@
 """The papers' experiments: ablation, original against random, number of references, splits, criteria against votes."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +11,14 @@ from numpy.typing import NDArray
 from sightline.errors import UsageError
 from sightline.items import Item
 from sightline.meta.correlation import NAMES, correlate
-from sightline.meta.evaluate import Evaluation, evaluate
-from sightline.meta.protocols.base import Observations
+from sightline.meta.evaluate import ONE_GROUP, evaluate
+from sightline.meta.experiment import Cells, Given, Plot, Table, experiments, why
+from sightline.meta.pairings import FirstCriterion, failed, first_criterion, mean_intervals, shuffled
+from sightline.meta.ratings import OVERALL, group_of, mean, votes_of
 from sightline.meta.scoring import Scored
-from sightline.registry import Registry
+from sightline.registry import build, parse_spec
+
+__all__ = ["ABLATION", "Given", "Table", "experiments", "make_experiment", "mode", "split_at"]
 
 ABLATION = (
     "groovist",
@@ -25,128 +30,78 @@ ABLATION = (
     "groovist:weights=idf,units=nouns",
 )
 """GROOViST and its six variants (Table 2)."""
-RANDOM = 5
-HIGH_T = 1.0
 LIKED = 3.0
 """GROOViST's split by phrases looks at texts that people rate so high at least."""
-SAMPLES = 1000
-Cell = str | float | int | None
-
-
-class Score(Protocol):
-    """Scores items with metrics, every feature once; corpus statistics from the named items alone."""
-
-    def __call__(
-        self, items: Sequence[Item], metrics: Sequence[str], *, learn_from: Collection[str] | None = None
-    ) -> Scored: ...
+Parts = Mapping[str, Mapping[str, float]]
+"""Item id to the named numbers beside its score."""
+Groups = Mapping[str, Sequence[Item]]
 
 
 @dataclass(frozen=True)
-class Given:
-    """What an experiment works on."""
-
-    items: Sequence[Item]
-    metrics: Sequence[str]
-    score: Score
-    observations: Observations = "mean"
-    headline: str = "kendall_c"
-
-    def evaluate(self, items: Sequence[Item], scored: Scored) -> Evaluation:
-        return evaluate(items, scored.scores, observations=self.observations, samples=SAMPLES)
+class Nothing:
+    """No options."""
 
 
 @dataclass(frozen=True)
-class Plot:
-    """A column to draw: as bars, coloured by another column, or against a column of numbers as lines."""
+class Cuts:
+    """Where `splits` cuts: `splits:p=0.2325,t=1`."""
 
-    column: str
-    colour: str | None = None
-    across: str | None = None
-    interval: tuple[str, str] | None = None
-    once: bool = False
-    """Whether it is the same for every criterion."""
+    p: float | None = None
+    """The proportion of phrases that is high; the mode of the liked texts' where it is not given."""
+    t: float = 1.0
+    """The temporal misalignment that is high."""
 
-
-@dataclass(frozen=True)
-class Table:
-    """What an experiment leaves."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    plots: tuple[Plot, ...]
-    notes: tuple[str, ...] = ()
+    def __post_init__(self) -> None:
+        if not all(value is None or math.isfinite(value) for value in (self.p, self.t)):
+            raise UsageError("splits: p and t must be finite numbers")
 
 
-Experiment = Callable[[Given], Table]
-experiments: Registry[Experiment] = Registry("experiment")
+def make_experiment(spec: str) -> tuple[str, Callable[[Given], Table]]:
+    """An experiment's name, and the experiment, from `name` or `name:key=value`."""
+    name, options = parse_spec(spec)
+    found = experiments.get(name)
+    if name == "splits":
+        return name, partial(split_at, cuts=build(Cuts, name, options))
+    build(Nothing, name, options)
+    return name, found
 
 
-def shuffled(items: Sequence[Item], seed: int = 0) -> list[list[Item]]:
-    """For each item, its pictures with five texts of other items."""
-    rng = np.random.default_rng(seed)
-    made = []
-    for place, item in enumerate(items):
-        others = [k for k in range(len(items)) if k != place and items[k].images != item.images]
-        if not others:
-            raise UsageError("random pairings need items with different pictures")
-        chosen = [items[int(k)] for k in rng.choice(others, min(RANDOM, len(others)), replace=False)]
-        made.append(
-            [
-                replace(
-                    item, id=f"{item.id}\x1f{number}", text=text.text, sentences=text.sentences, ratings={}
-                )
-                for number, text in enumerate(chosen)
-            ]
-        )
-    return made
+FIRST = ("difference", "low", "high", "win rate", "win rate low", "win rate high", "n")
+DIFFERENCE = Plot("difference", interval=("low", "high"), once=True)
+WINS = Plot("win rate", interval=("win rate low", "win rate high"), once=True, span=(0, 1), mark=0.5)
 
 
-def score_with_random(given: Given, items: Sequence[Item], metrics: Sequence[str]) -> Scored:
+def first_cells(found: FirstCriterion) -> Cells:
+    between, wins = found.difference_ci or (None, None), found.wins_ci or (None, None)
+    return found.difference, *between, found.wins, *wins, found.n
+
+
+def first_of(
+    given: Given, items: Sequence[Item], metrics: Sequence[str]
+) -> tuple[Scored, dict[str, FirstCriterion], str]:
     """Originals and random pairings in one run; theta and idf come from the originals alone, as in the paper."""
-    together = [one for item, random in zip(items, shuffled(items), strict=True) for one in (item, *random)]
-    return given.score(together, metrics, learn_from={item.id for item in items})
-
-
-def gaps(items: Sequence[Item], scores: Mapping[str, float]) -> NDArray[np.float64]:
-    """The original's score less the best random one's, of every item that has both."""
-    found = []
-    for item in items:
-        random = [scores[id] for k in range(RANDOM) if (id := f"{item.id}\x1f{k}") in scores]
-        if item.id in scores and random:
-            found.append(scores[item.id] - max(random))
-    return np.array(found)
-
-
-def first_criterion(items: Sequence[Item], scores: Mapping[str, float]) -> tuple[Cell, ...]:
-    """Mean difference with its interval, win rate (a tie counts half) and n."""
-    gap = gaps(items, scores)
-    if not len(gap):
-        return None, None, None, None, 0
-    wins = float(np.mean((gap > 0) + 0.5 * (gap == 0)))
-    rng = np.random.default_rng(0)
-    means = [gap[rng.integers(0, len(gap), len(gap))].mean() for _ in range(SAMPLES)]
-    low, high = np.quantile(means, (0.025, 0.975))
-    return float(gap.mean()), float(low), float(high), wins, len(gap)
-
-
-FIRST = ("difference", "low", "high", "win rate", "n")
+    random = shuffled(items, given.seed)
+    together = [one for item, others in zip(items, random, strict=True) for one in (item, *others)]
+    scored = given.score(together, metrics, learn_from={item.id for item in items})
+    found = {
+        metric: first_criterion(items, scored.scores[metric], given.samples, given.seed) for metric in metrics
+    }
+    counts = sorted({len(others) for others in random})
+    best = " to ".join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))
+    return scored, found, (
+        f"{len(items):,} items, each original text against the best of {best} texts of other items for the same "
+        "pictures; n counts the items with a score for both; theta and idf from the originals; intervals by "
+        "bootstrap over the images or stories"
+    )  # fmt: skip
 
 
 @experiments.add("random")
 def original_against_random(given: Given) -> Table:
     """Original texts against the best of five random ones: mean difference and win rate (GROOViST, criterion 1)."""
-    scored = score_with_random(given, given.items, given.metrics)
-    rows = tuple((metric, *first_criterion(given.items, scored.scores[metric])) for metric in given.metrics)
-    plots = (Plot("difference", interval=("low", "high")), Plot("win rate"))
-    return Table("Original against random", ("metric", *FIRST), rows, plots, (_criterion_1(given.items),))
-
-
-def _criterion_1(items: Sequence[Item]) -> str:
-    return (
-        f"{len(items):,} original texts, each against the best of {RANDOM} texts of other items for the same pictures; "
-        "theta and idf from the originals; intervals by bootstrap over the items"
-    )
+    scored, first, note = first_of(given, given.items, given.metrics)
+    rows = tuple((metric, *first_cells(found), found.why) for metric, found in first.items())
+    columns = ("metric", *FIRST, "why")
+    return Table("Original against random", columns, rows, (DIFFERENCE, WINS), (note,), failed(scored))
 
 
 @experiments.add("ablation")
@@ -155,31 +110,30 @@ def ablation(given: Given) -> Table:
     rated = [item for item in given.items if item.ratings]
     stories = [item for item in given.items if len(item.images) > 1] or list(given.items)
     mine = {item.id for item in stories}
-    pairings = score_with_random(given, stories, ABLATION)
+    pairings, first, note = first_of(given, stories, ABLATION)
     scored = pairings if all(item.id in mine for item in rated) else given.score(rated, ABLATION)
-    first = {metric: first_criterion(stories, pairings.scores[metric]) for metric in ABLATION}
-    rows: list[tuple[Cell, ...]] = [(metric, None, *first[metric], *(None,) * 7) for metric in ABLATION]
+    rows: list[Cells] = [
+        (metric, None, *first_cells(found), *(None,) * 7, found.why) for metric, found in first.items()
+    ]
     if rated:
-        evaluation = given.evaluate(rated, scored)
         rows = [
             (
                 row.metric,
                 row.criterion,
-                *first[row.metric],
-                *(row.correlation.values[name] for name in NAMES),
-                *(row.ci.get(given.headline) or (None, None)),
+                *first_cells(first[row.metric]),
+                *given.cells(row),
                 row.correlation.n,
+                why(row) or first[row.metric].why,
             )
-            for row in evaluation.rows
+            for row in given.evaluate(rated, scored).rows
         ]
-    ends = (f"{given.headline} low", f"{given.headline} high")
-    columns = ("metric", "criterion", *FIRST[:-1], "stories", *NAMES, *ends, "observations")
-    plots = (Plot("difference", interval=("low", "high"), once=True), Plot(given.headline, interval=ends))
+    columns = ("metric", "criterion", *FIRST[:-1], "stories", *NAMES, *given.ends, "observations", "why")
     notes = (
-        f"Criterion 1: {_criterion_1(stories)}",
+        f"Criterion 1: {note}",
         f"Criterion 2: {len(rated):,} rated items" if rated else "Criterion 2: no item has ratings",
     )
-    return Table("Ablation", columns, tuple(rows), plots, notes)
+    plots = (DIFFERENCE, WINS, Plot(given.headline, interval=given.ends))
+    return Table("Ablation", columns, tuple(rows), plots, notes, failed(pairings, scored))
 
 
 @experiments.add("references")
@@ -188,61 +142,85 @@ def number_of_references(given: Given) -> Table:
     most = min((len(item.references) for item in given.items), default=0)
     if most < 2:
         raise UsageError("every item needs at least two references for this experiment")
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Cells] = []
+    runs: list[Scored] = []
     for count in range(1, most + 1):
         fewer = [replace(item, references=item.references[:count]) for item in given.items]
-        for row in given.evaluate(fewer, given.score(fewer, given.metrics)).rows:
-            values = (row.correlation.values[name] for name in NAMES)
-            between = row.ci.get(given.headline) or (None, None)
-            rows.append((row.metric, row.criterion, count, *values, *between, row.correlation.n))
-    ends = (f"{given.headline} low", f"{given.headline} high")
-    columns = ("metric", "criterion", "references", *NAMES, *ends, "n")
-    plots = tuple(
-        Plot(name, colour="metric", across="references")
-        for name in dict.fromkeys((given.headline, "spearman"))
+        runs.append(given.score(fewer, given.metrics))
+        rows.extend(
+            (row.metric, row.criterion, count, *given.cells(row), row.correlation.n, why(row))
+            for row in given.evaluate(fewer, runs[-1]).rows
+        )
+    columns = ("metric", "criterion", "references", *NAMES, *given.ends, "n", "why")
+    plots = (
+        Plot(given.headline, colour="metric", across="references"),
+        Plot(
+            given.headline,
+            colour="metric",
+            interval=given.ends,
+            named=("metric", "references"),
+            title="With intervals",
+        ),
     )
-    return Table("Number of references", columns, tuple(rows), plots)
+    return Table("Number of references", columns, tuple(rows), plots, failures=failed(*runs))
 
 
 @experiments.add("splits")
 def splits(given: Given) -> Table:
     """Correlation by temporal misalignment T and by proportion of phrases P (GROOViST, Figure 3)."""
+    return split_at(given, Cuts())
+
+
+def split_at(given: Given, cuts: Cuts) -> Table:
+    """The four bins' correlations, with the given cuts."""
     asked = list(dict.fromkeys(["groovist", *given.metrics]))
     scored = given.score(given.items, asked)
     parts = {id: evidence.parts for id, evidence in scored.evidence["groovist"].items()}
-    rated = [item for item in given.items if _mean(item) is not None and item.id in parts]
-    timed = [item for item in rated if "T" in parts[item.id]]
-    bins = {
-        f"low T (< {HIGH_T:g})": [item for item in timed if parts[item.id]["T"] < HIGH_T],
-        f"high T (≥ {HIGH_T:g})": [item for item in timed if parts[item.id]["T"] >= HIGH_T],
+    rated = {
+        item.id: replace(item, ratings={"mean": (liked,)}, extra={"group": group_of(item)})
+        for item in given.items
+        if (liked := _mean(item)) is not None and item.id in parts
     }
-    liked = [item for item in rated if "P" in parts[item.id] and (_mean(item) or 0) >= LIKED]
+    rows: list[Cells] = []
+    for name, members in _bins(list(rated.values()), parts, cuts).items():
+        if not members:
+            rows.extend((name, metric, *(None,) * 6, 0, "no item is in this bin") for metric in asked)
+            continue
+        found = evaluate(members, scored.scores, samples=given.samples, seed=given.seed)
+        rows.extend((name, row.metric, *given.cells(row), row.correlation.n, why(row)) for row in found.rows)
+    columns = ("bin", "metric", *NAMES, *given.ends, "n", "why")
+    plot = Plot(given.headline, colour="metric", interval=given.ends, named=("bin", "metric"))
+    note = f"P: texts with a mean rating of {LIKED:g} at least, cut at " + (
+        "the most frequent P" if cuts.p is None else "the given P"
+    )
+    return Table("Splits by T and P", columns, tuple(rows), (plot,), (note,), failed(scored))
+
+
+def _bins(rated: Sequence[Item], parts: Parts, cuts: Cuts) -> dict[str, list[Item]]:
+    """Items by T, and those that people like by P; shares are compared as they are printed, to four decimals."""
+    t = {item.id: parts[item.id]["T"] for item in rated if "T" in parts[item.id]}
+    bins = {
+        f"low T (< {cuts.t:g})": [item for item in rated if t.get(item.id, math.inf) < cuts.t],
+        f"high T (≥ {cuts.t:g})": [item for item in rated if t.get(item.id, -math.inf) >= cuts.t],
+    }
+    liked = [item for item in rated if "P" in parts[item.id] and item.ratings["mean"][0] >= LIKED]
     if liked:
-        share = np.array([parts[item.id]["P"] for item in liked])
-        cut = mode(share)
-        bins[f"low P (< {cut:.4f})"] = [item for item, p in zip(liked, share, strict=True) if p < cut]
-        bins[f"high P (≥ {cut:.4f})"] = [item for item, p in zip(liked, share, strict=True) if p >= cut]
-    rows: list[tuple[Cell, ...]] = []
-    for name, members in bins.items():
-        for metric in asked:
-            kept = [item for item in members if item.id in scored.scores[metric]]
-            found = correlate(
-                [scored.scores[metric][item.id] for item in kept], [_mean(item) or 0.0 for item in kept]
-            )
-            rows.append((name, metric, *(found.values[key] for key in NAMES), found.n))
-    plot = Plot(given.headline, colour="metric")
-    return Table("Splits by T and P", ("bin", "metric", *NAMES, "n"), tuple(rows), (plot,))
+        p = {item.id: round(parts[item.id]["P"], 4) for item in liked}
+        cut = mode(np.array(list(p.values()))) if cuts.p is None else round(cuts.p, 4)
+        bins[f"low P (< {cut:.4f})"] = [item for item in liked if p[item.id] < cut]
+        bins[f"high P (≥ {cut:.4f})"] = [item for item in liked if p[item.id] >= cut]
+    return bins
 
 
 def mode(values: NDArray[np.float64]) -> float:
     """The most frequent value to four decimals, the smallest among equals: GROOViST's cut."""
-    found, times = np.unique(np.round(values, 4), return_counts=True)
+    found, times = np.unique([round(float(value), 4) for value in values], return_counts=True)
     return float(found[times.argmax()])
 
 
 def _mean(item: Item) -> float | None:
-    means = [float(np.mean(values)) for values in item.ratings.values() if values]
-    return float(np.mean(means)) if means else None
+    means = [mean(values) for values in item.ratings.values() if values]
+    return mean(means) if means else None
 
 
 @experiments.add("ranking")
@@ -250,24 +228,37 @@ def criteria_against_votes(given: Given) -> Table:
     """Criteria against the ranking by votes within each picture sequence, averaged (RoViST, Table 2)."""
     groups: dict[str, list[Item]] = {}
     for item in given.items:
-        if isinstance(item.extra.get("votes"), int | float) and item.ratings:
-            groups.setdefault(str(item.extra.get("group", item.id)), []).append(item)
+        if votes_of(item) is not None and item.ratings:
+            groups.setdefault(group_of(item), []).append(item)
     if not groups:
         raise UsageError(
             'no item has "votes"; this experiment ranks the stories of a picture sequence by them'
         )
     criteria = list(dict.fromkeys(name for item in given.items for name in item.ratings))
-    rows: list[tuple[Cell, ...]] = []
-    for criterion in [*criteria, "overall"]:
-        found: list[Mapping[str, float | None]] = []
-        for members in groups.values():
-            names = criteria if criterion == "overall" else [criterion]
-            kept = [item for item in members if all(item.ratings.get(name) for name in names)]
-            liking = [sum(float(np.mean(item.ratings[name])) for name in names) for item in kept]
-            one = correlate(liking, [float(item.extra["votes"]) for item in kept])
-            if one.why is None:
-                found.append(one.values)
-        means = [float(np.mean([v[name] for v in found])) if found else None for name in NAMES]
-        rows.append((criterion, *means, len(found)))
-    columns = ("criterion", *NAMES, "sequences")
-    return Table("Criteria against votes", columns, tuple(rows), (Plot("kendall_b"),))
+    rows = [
+        (criterion, *_against_votes(given, criteria if criterion == OVERALL else [criterion], groups))
+        for criterion in dict.fromkeys((*criteria, OVERALL))
+    ]
+    columns = ("criterion", *NAMES, "kendall_b low", "kendall_b high", "sequences", "why")
+    plot = Plot("kendall_b", interval=("kendall_b low", "kendall_b high"))
+    return Table("Criteria against votes", columns, tuple(rows), (plot,))
+
+
+def _against_votes(given: Given, names: Sequence[str], groups: Groups) -> Cells:
+    """The criteria's sum against the votes: means over the sequences, tau_b's interval, their number, and why not."""
+    found: dict[str, list[float]] = {}
+    reasons: list[str] = []
+    for group, members in groups.items():
+        kept = [item for item in members if all(item.ratings.get(name) for name in names)]
+        liking = [sum(mean(item.ratings[name]) for name in names) for item in kept]
+        one = correlate([votes_of(item) or 0.0 for item in kept], liking)
+        if one.why is None:
+            found[group] = [value for value in one.values.values() if value is not None]
+        else:
+            reasons.append(one.why.replace("scores", "votes"))
+    if not found:
+        return *(None,) * 6, 0, "; ".join(dict.fromkeys(reasons))
+    values = np.array(list(found.values()))
+    (ends,) = mean_intervals([values[:, 0]], list(found), given.samples, given.seed)
+    why_not = ONE_GROUP if given.samples and len(found) < 2 else None
+    return *map(float, values.mean(axis=0)), *(ends or (None, None)), len(found), why_not

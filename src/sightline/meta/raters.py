@@ -5,9 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-import numpy as np
-
-from sightline.meta.correlation import Correlation, correlate
+from sightline.meta.correlation import Correlation, correlate, undefined
 
 
 def leave_one_out(ratings: Sequence[Sequence[float]]) -> Correlation | None:
@@ -15,14 +13,18 @@ def leave_one_out(ratings: Sequence[Sequence[float]]) -> Correlation | None:
 
     This is agreement between people, not a ceiling: a metric may agree with them better.
     """
-    rest: list[float] = []
-    held_out: list[float] = []
-    for values in ratings:
-        if len(values) > 1:
-            total = sum(values)
-            rest.extend((total - value) / (len(values) - 1) for value in values)
-            held_out.extend(values)
-    return correlate(rest, held_out) if held_out else None
+    several = [values for values in ratings if len(values) > 1]
+    if not several:
+        return None
+    held_out = [value for values in several for value in values]
+    rest = [(sum(values) - value) / (len(values) - 1) for values in several for value in values]
+    if len(several) == 1:
+        return undefined(len(held_out), "only one item has several ratings")
+    if len(set(held_out)) == 1:
+        return undefined(len(held_out), "all ratings are equal")
+    if len(set(rest)) == 1:
+        return undefined(len(held_out), "the means of the others' ratings are equal")
+    return correlate(rest, held_out)
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,12 @@ def preferences(
     pairs = 0
     for ids in members.values():
         for one, other in combinations(ids, 2):
-            wanted = np.sign(liking[one] - liking[other])
+            wanted = _order(liking[one], liking[other])
             if wanted:
                 pairs += 1
-                right += (1 + wanted * np.sign(scores[one] - scores[other])) / 2
-    return Preferences(pairs, float(right / pairs) if pairs else None)
+                right += (1 + wanted * _order(scores[one], scores[other])) / 2
+    return Preferences(pairs, right / pairs if pairs else None)
+
+
+def _order(one: float, other: float) -> int:
+    return (one > other) - (one < other)

@@ -17,7 +17,7 @@ def bootstrap_p(differences: Floats) -> float | None:
     One is added to the counts (Davison & Hinkley 1997), so that p is never 0.
     """
     finite = differences[np.isfinite(differences)]
-    if len(finite) < 2:
+    if len(finite) < max(2, len(differences) // 2):
         return None
     tail = min(int((finite <= 0).sum()), int((finite >= 0).sum()))
     return min(1.0, 2 * (tail + 1) / (len(finite) + 1))
@@ -39,7 +39,7 @@ def williams(one: Floats, other: Floats, ratings: Floats) -> Williams | None:
     metrics agree in full.
     """
     n = len(ratings)
-    if n < 4 or any((values == values[0]).all() for values in (one, other, ratings)):
+    if n < 4 or any(not np.isfinite(v).all() or (v == v[0]).all() for v in (one, other, ratings)):
         return None
     r12, r13, r23 = pearson(ratings, one), pearson(ratings, other), pearson(one, other)
     determinant = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23

@@ -110,18 +110,26 @@ class Bar:
     """What stands at the end of the row instead of the number."""
 
 
-def bars(rows: Sequence[Bar], *, label: str, domain: Span | None = None, digits: int = 3) -> Markup:
-    """A horizontal bar per row from zero, with intervals where given."""
+def bars(
+    rows: Sequence[Bar],
+    *,
+    label: str,
+    domain: Span | None = None,
+    digits: int = 3,
+    caption: str = "",
+    mark: float | None = None,
+) -> Markup:
+    """A horizontal bar per row from zero, with intervals where given; `mark` is a value to hold them against."""
     numbers = [
         v for row in rows for v in (row.value, row.low, row.high) if v is not None and math.isfinite(v)
     ]
     if not numbers:
         return _nothing(label)
     span = domain or _span(np.array([0.0, *numbers]))
-    return _rows([_bar(row, span, digits) for row in rows], label=label)
+    return _rows([_bar(row, span, digits, mark) for row in rows], label=label, caption=caption)
 
 
-def _bar(row: Bar, span: Span, digits: int) -> Markup:
+def _bar(row: Bar, span: Span, digits: int, mark: float | None = None) -> Markup:
     told = f"{row.name}: {number(row.value, digits)}"
     drawn: list[Markup] = []
     if math.isfinite(row.value):
@@ -138,6 +146,8 @@ def _bar(row: Bar, span: Span, digits: int) -> Markup:
         ]
     if span[0] < 0 < span[1]:
         drawn.append(_vertical(_place(0.0, span), 0, 22, "axis"))
+    if mark is not None:
+        drawn.append(_vertical(_place(mark, span), 0, 22, "mark", number(mark)))
     return _row(row.name, _svg(drawn, 22, told), row.text or number(row.value, digits))
 
 
@@ -263,9 +273,9 @@ def _row(name: str, chart: Markup, value: str) -> Markup:
     )
 
 
-def _rows(rows: Sequence[Markup], *, label: str, series: int = 1) -> Markup:
+def _rows(rows: Sequence[Markup], *, label: str, series: int = 1, caption: str = "") -> Markup:
     grid = Markup('<div class="rows">{}</div>').format(Markup("").join(rows))
-    return _figure([grid], series=series, label=label)
+    return _figure([grid], series=series, label=label, caption=caption)
 
 
 def _figure(parts: Sequence[Markup], *, series: int = 1, caption: str = "", label: str = "") -> Markup:

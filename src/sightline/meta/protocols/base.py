@@ -2,20 +2,30 @@
 
 import gzip
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypedDict, TypeVar
 
 import pyarrow.parquet as pq
 
 from sightline.errors import UsageError
 from sightline.items import Item
+from sightline.meta.ratings import Scale
 from sightline.registry import Registry, build, parse_spec
 
 Observations = Literal["each", "mean"]
 P = TypeVar("P", bound="type[Protocol]")
 protocols: Registry[type["Protocol"]] = Registry("protocol")
+
+
+class Rules(TypedDict):
+    """How a protocol wants its items evaluated: the arguments of `evaluate` that are its own."""
+
+    observations: Observations
+    scale: Scale | None
+    overall: bool
+    agreement: bool
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,22 @@ class Protocol:
     """What the bootstrap resamples."""
     low: ClassVar[float] = 1
     high: ClassVar[float]
+    overall: ClassVar[bool] = True
+    """Whether several criteria are also summed."""
+    agreement: ClassVar[bool] = True
+    """Whether people are held against each other: not where the rows were selected for their agreement."""
+
+    def declared(self) -> Scale | None:
+        """The scale that all ratings are on, where the protocol says it."""
+        return (self.low, self.high) if hasattr(self, "high") else None
+
+    def rules(self) -> Rules:
+        return {
+            "observations": self.observations,
+            "scale": self.declared(),
+            "overall": self.overall,
+            "agreement": self.agreement,
+        }
 
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
         """The rated items. With `pictures`, their files are made ready; else the paths may not exist yet."""
@@ -79,8 +105,10 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def columns(path: Path, count: int) -> Iterator[tuple[int, list[str]]]:
-    """Numbered rows of a tab-separated file, each of exactly `count` columns."""
+    """Numbered rows of a tab-separated file, each of exactly `count` columns; empty lines are passed over."""
     for number, line in lines(path):
+        if not line.strip():
+            continue
         row = line.split("\t")
         if len(row) != count:
             raise UsageError(f"{path}, line {number}: {len(row)} columns instead of {count}")
@@ -88,8 +116,10 @@ def columns(path: Path, count: int) -> Iterator[tuple[int, list[str]]]:
 
 
 def objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Numbered objects of a JSON Lines file."""
+    """Numbered objects of a JSON Lines file; empty lines are passed over."""
     for number, line in lines(path):
+        if not line.strip():
+            continue
         try:
             found = json.loads(line)
         except json.JSONDecodeError as fault:
@@ -97,6 +127,27 @@ def objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         if not isinstance(found, dict):
             raise UsageError(f"{path}, line {number}: not a JSON object")
         yield number, found
+
+
+def field(row: Mapping[str, Any], name: str, where: str) -> Any:
+    """What a row says under a name, or a clear complaint that it says nothing."""
+    if row.get(name) is None:
+        raise UsageError(f"{where}: no '{name}'")
+    return row[name]
+
+
+def text_field(row: Mapping[str, Any], name: str, where: str) -> str:
+    found = field(row, name, where)
+    if not isinstance(found, str):
+        raise UsageError(f"{where}: '{name}' is not text")
+    return found
+
+
+def texts_field(row: Mapping[str, Any], name: str, where: str) -> tuple[str, ...]:
+    found = field(row, name, where)
+    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+        raise UsageError(f"{where}: '{name}' is not a list of texts")
+    return tuple(found)
 
 
 def rating(value: Any, low: float, high: float, where: str) -> float:

@@ -8,11 +8,14 @@ from sightline.items import Item
 from sightline.meta.protocols.base import (
     Protocol,
     extract_pictures,
+    field,
     find,
     objects,
     picture_folder,
     protocol,
     rating,
+    text_field,
+    texts_field,
 )
 from sightline.meta.protocols.flickr8k import read_captions
 
@@ -20,7 +23,11 @@ from sightline.meta.protocols.flickr8k import read_captions
 def read_coco_references(data: Path) -> dict[str, tuple[str, ...]]:
     """References of COCO photos, by id."""
     path = find(data, "coco_eval_references.jsonl.gz", "coco_eval_references.jsonl")
-    return {str(row["id"]): tuple(row["references"]) for _, row in objects(path)}
+    found: dict[str, tuple[str, ...]] = {}
+    for number, row in objects(path):
+        where = f"{path}, line {number}"
+        found[str(field(row, "id", where))] = texts_field(row, "references", where)
+    return found
 
 
 def same_words(text: str) -> str:
@@ -35,12 +42,14 @@ class Composite(Protocol):
 
     source = "Aditya et al. 2018; as in CLIPScore (Hessel et al. 2021), Appendix A"
     keeps = (
-        "captions whose photo has references here: parts coco (with coco_eval_references) and flickr8k; "
+        "captions whose photo has references here: parts coco (5,280, with coco_eval_references) and flickr8k "
+        "(2,991), 8,271 in all; "
         "a candidate that is among its photo's references is left out of them; one observation a caption. "
         "Criteria: all, coco, flickr8k"
     )
     observations = "each"
     high = 5
+    overall = False  # `all` is that already
 
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
         path = find(data, "composite.jsonl.gz", "composite.jsonl")
@@ -48,23 +57,25 @@ class Composite(Protocol):
         folders = {"coco": data / "coco_eval.parquet", "flickr8k": data / "flickr8k_eval.parquet"}
         items: list[Item] = []
         for number, row in objects(path):
-            part, photo = row["dataset"], str(row["image"])
+            where = f"{path}, line {number}"
+            part, photo = text_field(row, "dataset", where), str(field(row, "image", where))
             known = references.get(part, {}).get(photo)
             if known is None:
                 continue
-            score = rating(row["rating"], self.low, self.high, f"{path}, line {number}")
-            mine = same_words(row["caption"])
+            score = rating(field(row, "rating", where), self.low, self.high, where)
+            text, index = text_field(row, "caption", where), field(row, "index", where)
+            mine = same_words(text)
             name = photo if part == "coco" else f"{photo}.jpg"
             folder = picture_folder(folders[part]) if folders[part].is_file() else data
             items.append(
                 Item(
-                    id=f"{part}|{photo}|{row['index']}",
+                    id=f"{part}|{photo}|{index}",
                     images=(folder / f"{name}.webp",),
-                    text=row["caption"],
-                    references=tuple(text for text in known if same_words(text) != mine),
+                    text=text,
+                    references=tuple(other for other in known if same_words(other) != mine),
                     ratings={"all": (score,), part: (score,)},
                     extra={"group": f"{part}|{photo}"},
-                    source=f"{path}, line {number}",
+                    source=where,
                 )
             )
         if pictures:

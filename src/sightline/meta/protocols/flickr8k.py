@@ -122,6 +122,7 @@ class ExpertUnanimous(Flickr8k):
         "captions that are never rated; one observation a pair"
     )
     observations = "mean"
+    agreement = False
     high = 4
 
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
@@ -136,8 +137,9 @@ class CrowdFlower(Flickr8k):
 
     source = "Hodosh et al. 2013; rows as in CLIPScore (Hessel et al. 2021), Section 4.1"
     keeps = (
-        "all 47,830 pairs; the share of yes is the observation; references: the photo's four captions that "
-        "are never rated (a reading: the paper does not say, and these come nearest to its numbers)"
+        "all 47,830 pairs; the share of yes is the observation (each yes is a rating of 1, each no of 0); "
+        "references: the photo's four captions that are never rated (a reading: the paper does not "
+        "say, and these come nearest to its numbers)"
     )
     observations = "mean"
     headline = "kendall_b"
@@ -149,6 +151,13 @@ class CrowdFlower(Flickr8k):
             data, "flickr8k_crowdflower.tsv.gz", "flickr8k_crowdflower.tsv", "CrowdFlowerAnnotations.txt"
         )
         rows: list[tuple[int, str, str, tuple[float, ...]]] = []
-        for number, (photo, id, share, *_) in columns(path, 5):
-            rows.append((number, photo, id, (rating(share, self.low, self.high, f"{path}, line {number}"),)))
+        for number, (photo, id, _, yes, no) in columns(path, 5):
+            rows.append((number, photo, id, _said(yes, no, f"{path}, line {number}")))
         return self._items(data, path, rows, pictures, False)
+
+
+def _said(yes: str, no: str, where: str) -> tuple[float, ...]:
+    """Every person's answer: 1 for yes, 0 for no."""
+    if not (yes.isdecimal() and no.isdecimal()) or int(yes) + int(no) == 0:
+        raise UsageError(f"{where}: '{yes}' and '{no}' do not say how many people said yes and no")
+    return (1.0,) * int(yes) + (0.0,) * int(no)

@@ -1,11 +1,15 @@
 """Anybody's own study: items with their ratings, in any form Sightline reads."""
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sightline.errors import UsageError
 from sightline.items import Item
 from sightline.meta.protocols.base import Protocol, protocol, rating
+from sightline.meta.ratings import Scale, group_of
+
+NUMBER = r"-?\d+(?:\.\d+)?"
 
 
 @protocol("likert")
@@ -14,7 +18,7 @@ class Likert(Protocol):
     """Ratings by criterion on any scale, from your own file; an item's mean rating is one observation."""
 
     scale: str = ""
-    """`1-5`, to have every rating checked; without it, any number is taken."""
+    """`1-5` or `-1-1`, to have every rating checked and criteria summed; without it, any number is taken."""
     source = "your own study"
     keeps = "every item that has ratings; one observation an item and criterion: the mean of its ratings"
     observations = "mean"
@@ -23,7 +27,7 @@ class Likert(Protocol):
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
         from sightline.io import read_items
 
-        low, high = self.limits()
+        low, high = self.declared() or (float("-inf"), float("inf"))
         items = [grouped(item) for item in read_items(data)]
         for item in items:
             for criterion, values in item.ratings.items():
@@ -35,25 +39,18 @@ class Likert(Protocol):
             )
         return items
 
-    def limits(self) -> tuple[float, float]:
+    def declared(self) -> Scale | None:
         if not self.scale:
-            return float("-inf"), float("inf")
-        low, dash, high = self.scale.partition("-")
-        try:
-            found = float(low), float(high)
-        except ValueError:
-            found = (1.0, 0.0)
-        if not dash or found[0] >= found[1]:
+            return None
+        ends = re.fullmatch(rf"({NUMBER})-({NUMBER})", self.scale)
+        if ends is None or float(ends[1]) >= float(ends[2]):
             raise UsageError(f"scale={self.scale} is not of the form 1-5")
-        return found
+        return float(ends[1]), float(ends[2])
 
 
 def grouped(item: Item) -> Item:
     """The item with what the bootstrap resamples: its given group, else its pictures, else itself."""
-    if "group" in item.extra:
-        return item
-    group = "\x1f".join(map(str, item.images)) or item.id
-    return replace(item, extra={**item.extra, "group": group})
+    return replace(item, extra={**item.extra, "group": group_of(item)})
 
 
 @protocol("vist-rovist")

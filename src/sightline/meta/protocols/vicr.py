@@ -15,6 +15,7 @@ from sightline.meta.protocols.base import (
     picture_folder,
     protocol,
     rating,
+    text_field,
 )
 from sightline.meta.protocols.composite import read_coco_references, same_words
 
@@ -26,7 +27,7 @@ class Vicr(Protocol):
 
     source = "Validated Image Caption Rating (VICR) Scale, Dataset, and Model, Section 4"
     keeps = (
-        "every pair of the file (249 in the public sample); each single rating is one observation; "
+        "every pair of the file (249 in the public sample); each single rating is one observation: 1,118; "
         "references are the photo's COCO captions where known, without the candidate"
     )
     observations = "each"
@@ -47,7 +48,7 @@ class Vicr(Protocol):
             photo = str(int(found.group(1)))
             values = [row.get("ratings"), *(row.get(f"rating_{k}") for k in range(2, 8))]
             given = tuple(rating(value, self.low, self.high, where) for value in values if value)
-            text = row["caption"]
+            text = text_field(row, "caption", where)
             mine = same_words(text)
             items.append(
                 Item(
