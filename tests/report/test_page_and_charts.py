@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sightline.report import charts, page
@@ -79,6 +79,8 @@ def test_columns_of_numbers_stand_right_even_with_gaps() -> None:
 values = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=200)
 
 
+@example([1.0, 1.0000000000000002])
+@example([0.0, 5e-324])
 @given(values)
 def test_a_histogram_counts_every_value_once(numbers: list[float]) -> None:
     html = charts.histogram(numbers, label=HOSTILE)

@@ -202,7 +202,9 @@ def _finite(values: Sequence[float]) -> Values:
 
 def _span(values: Values) -> Span:
     low, high = float(values.min()), float(values.max())
-    pad = (high - low) * 0.02 or max(abs(low) * 0.1, 0.05)
+    size = max(abs(low), abs(high))
+    apart = high - low > max(1e-12 * size, 1e-300)  # further than numbers of this size can be told apart
+    pad = (high - low) * 0.02 if apart else max(size * 0.1, 0.05)
     return low - pad, high + pad
 
 
