@@ -5,7 +5,7 @@
 Flickr8k-Expert in five folds by picture: 64 % to learn from, 16 % to choose on, 20 % to test on. The photo's own
 captions (158 pairs) are learned from but never tested on, so that the tested rows are those of the protocol
 `flickr8k-expert`: 5,664 pairs, 16,992 ratings. `strict` also leaves out, for each test pair, every training pair with
-its caption. `crowdflower` is five folds of a rater that learns from CrowdFlower's shares of yes. Then a rater of all of
+its caption. `crowdflower` is five folds of a rater that learns from CrowdFlower's yes and no. Then a rater of all of
 Expert is tested on VICR's public sample and on Composite. `copies` tests the fingerprints of pictures.
 """
 
@@ -121,7 +121,7 @@ def transfer(
 
 
 def crowdflower(tools: LocalTools) -> None:
-    """Five folds on CrowdFlower, whose one rating of a pair is the share of people who said yes."""
+    """Five folds on CrowdFlower, whose ratings are single people's yes (1) and no (0)."""
     name, items, _ = rated_items("flickr8k-cf", DATA, None)
     pairs = encode(name, items, tools.embedder, tools.pictures)
     clip = clipscores(pairs, tools.embedder.encoder)
