@@ -3,16 +3,23 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 Box = tuple[float, float, float, float]
 """x0, y0, x1, y1 in pixels of the upright picture."""
+
+Key = tuple[str, str | None]
+"""What tells two items apart: id and system."""
+
+Phase = Literal["play", "tutorial", "probation", "gold", "attention"]
+"""When in a study a rating was given: in play, in training, or on an item whose answer is known beforehand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
     """A text and the pictures it should be true to: a caption (one picture) or a story (several).
 
+    Its identity is its id and its system: one file may hold many systems over the same ids.
     `sentences` are given ones; without any, a story's text is still to be split. A caption is never split.
     """
 
@@ -27,6 +34,10 @@ class Item:
     extra: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
     """File and line this came from, for messages."""
+
+    @property
+    def key(self) -> "Key":
+        return self.id, self.system
 
     @property
     def is_caption(self) -> bool:
@@ -45,7 +56,18 @@ class Rating:
     rater: str
     value: float
     criterion: str = "overall"
+    system: str | None = None
+    """The item's system, where it has one."""
+    phase: Phase = "play"
+    expert: float | None = None
+    """The known answer, where the item has one."""
     extra: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""
+    """File and line this came from, for messages."""
+
+    @property
+    def key(self) -> Key:
+        return self.item, self.system
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +127,11 @@ class Score:
     score: float
     signature: str
     evidence: Evidence
+    system: str | None = None
+
+    @property
+    def key(self) -> Key:
+        return self.id, self.system
 
 
 DUPLICATE = "an earlier item has the same id; this one is left out"
@@ -119,3 +146,8 @@ class Failure:
     metric: str
     reason: str
     source: str = ""
+    system: str | None = None
+
+    @property
+    def key(self) -> Key:
+        return self.id, self.system
