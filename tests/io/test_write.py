@@ -34,7 +34,7 @@ def test_what_is_written_comes_back(tmp_path: Path) -> None:
     assert list(read_scores(tmp_path / "scores.jsonl")) == SCORES
     assert list(read_failures(tmp_path / "failures.jsonl")) == FAILURES
     line = json.loads((tmp_path / "scores.jsonl").read_text("utf-8").splitlines()[0])
-    assert list(line) == ["id", "metric", "score", "signature", "evidence"]
+    assert list(line) == ["id", "metric", "score", "signature", "evidence", "system"]
     table = pq.read_table(tmp_path / "scores.parquet").to_pylist()
     assert [(row["id"], row["score"]) for row in table] == [("a", 1.25), ("b", -0.1)]
     assert json.loads(table[0]["evidence"]) == line["evidence"]
