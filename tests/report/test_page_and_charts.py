@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sightline.report import charts, page
+from sightline import charts
+from sightline.report import page
 
 HOSTILE = "<script>alert(1)</script>\"'&"
 
@@ -111,6 +112,13 @@ def test_bars_begin_at_zero() -> None:
     html = charts.bars([charts.Bar("a", 5.0), charts.Bar("b", -5.0)], label="x", domain=(-10.0, 10.0))
     found = re.findall(r'class="bar series-1" x="([\d.]+)%" width="([\d.]+)%"', html)
     assert [(float(x), float(w)) for x, w in found] == [(50.0, 25.0), (25.0, 25.0)]
+
+
+def test_a_forest_places_points_and_intervals_beside_its_line() -> None:
+    html = charts.forest([charts.Bar("a − b", 5.0, 2.5, 7.5)], label="x", domain=(-10.0, 10.0))
+    tags(html)
+    assert 'class="axis" x1="50.000%"' in html and 'cx="75.000%"' in html
+    assert 'class="interval" x1="62.500%" x2="87.500%"' in html
 
 
 def test_a_value_that_is_no_number_is_a_row_without_a_bar() -> None:

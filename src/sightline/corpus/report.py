@@ -1,5 +1,6 @@
 """The analysis as a page: every figure of the paper's sections 4 and A for the corpus at hand."""
 
+from sightline import charts
 from sightline.corpus.analysis import Analysis, purity_of
 from sightline.corpus.report_failures import failures_section
 from sightline.corpus.report_measures import (
@@ -12,7 +13,7 @@ from sightline.corpus.report_measures import (
 from sightline.corpus.report_words import captions_section, objects_section, words_section
 from sightline.corpus.samples import HARD, Samples, extremes
 from sightline.corpus.self_bleu import signature
-from sightline.report import charts, page, parts
+from sightline.report import page, parts
 from sightline.report.page import Markup, Section
 
 GALLERIES = (

@@ -4,11 +4,12 @@ from collections import Counter
 
 import numpy as np
 
+from sightline import charts
 from sightline.corpus.analysis import Analysis, expand, overall_confidence, purity_of
 from sightline.corpus.corrections import MANY, Corrections
 from sightline.corpus.measures import MEASURES, Floats, column, described, links
 from sightline.corpus.summary import published
-from sightline.report import charts, columns, page, parts
+from sightline.report import page, parts
 from sightline.report.page import Markup, Section
 
 TITLES = {
@@ -114,7 +115,7 @@ def confidence_section(found: Analysis) -> Section | None:
     levels = {axis: dict(times) for axis, times in by_axis.items()}
     few = len({value for times in levels.values() for value in times}) <= 12
     drawn = (
-        columns.columns(levels, label="Confidence by axis")
+        charts.columns(levels, label="Confidence by axis")
         if few
         else charts.strips(
             {axis: expand(t).tolist() for axis, t in by_axis.items()}, label="Confidence by axis"
@@ -185,7 +186,7 @@ def correlation_section(found: Analysis) -> Section | None:
         n = max(one.n for one in found_links)
         tables.append(
             parts.card(
-                parts.shades(
+                charts.shades(
                     [TITLES[name] for name in names], values, caption=f"{caption}, {n:,} observations"
                 )
             )
@@ -223,7 +224,7 @@ def corrections_section(found: Analysis) -> Section | None:
             ("left in the same wording", f"{100 * agreement['same_wording']:.1f} %"),
         ]
     times = {float(distance): n for distance, n in _counted(given).items()}
-    drawn = columns.columns(
+    drawn = charts.columns(
         {"changed captions": times}, label="Levenshtein distance of changed captions", most=60
     )
     body = parts.card(page.definitions(pairs) + Markup('<div class="say"></div>') + drawn)

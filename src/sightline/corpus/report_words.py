@@ -2,10 +2,11 @@
 
 from collections import Counter
 
+from sightline import charts
 from sightline.corpus.analysis import Analysis
 from sightline.corpus.pmi import Informative
 from sightline.corpus.summary import LEMMAS, table_row, total
-from sightline.report import charts, columns, page, parts
+from sightline.report import page, parts
 from sightline.report.page import Markup, Section
 
 TOP = 15
@@ -41,7 +42,7 @@ def captions_section(found: Analysis) -> Section:
     lengths = {
         axis: {float(n): times for n, times in counts.lengths.items()} for axis, counts in found.axes.items()
     }
-    body += parts.card(columns.columns(lengths, label="Tokens of a caption, by axis"), "Tokens of a caption")
+    body += parts.card(charts.columns(lengths, label="Tokens of a caption, by axis"), "Tokens of a caption")
     return Section(
         "Captions", body, "How many captions there are and how long they are. Punctuation counts as tokens."
     )
@@ -107,7 +108,7 @@ def _clouds(found: Analysis, axis: str, one: Informative, series: int) -> Markup
     for lemma in found.top_lemmas(axis, LEMMAS):
         pairs = [pair for pair in one.of(lemma, CLOUD) if pair.pmi > 0]
         words = [
-            parts.SizedWord(
+            charts.SizedWord(
                 pair.object,
                 pair.pmi,
                 f"PMI {page.number(pair.pmi, 2)}: together in {pair.together:,} pictures, "
@@ -120,7 +121,7 @@ def _clouds(found: Analysis, axis: str, one: Informative, series: int) -> Markup
             Markup('<div class="cloud"><h4>{} <span>{}</span></h4>{}</div>').format(
                 lemma,
                 f"in {images:,} pictures" if images else "",
-                parts.sized_words(words, label=f"Objects that tell of {lemma}", series=(series - 1) % 6 + 1),
+                charts.sized_words(words, label=f"Objects that tell of {lemma}", series=(series - 1) % 6 + 1),
             )
         )
     return parts.card(Markup("").join(drawn), axis)

@@ -7,6 +7,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from sightline import charts
+from sightline.charts import COLOURS, lines
 from sightline.meta.correlation import NAMES
 from sightline.meta.evaluate import Evaluation
 from sightline.meta.experiment import Plot
@@ -25,8 +27,7 @@ from sightline.meta.texts import (
     table_of,
     titled,
 )
-from sightline.report import charts, page
-from sightline.report.lines import COLOURS, lines
+from sightline.report import page
 
 STYLE = """
 .chart { margin: 0 0 1.6rem; }

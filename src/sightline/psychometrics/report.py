@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from sightline import charts
 from sightline.psychometrics.analysis import Analysis
 from sightline.psychometrics.plots import Plot
 from sightline.psychometrics.report_agreement import (
@@ -20,7 +21,6 @@ from sightline.psychometrics.verdicts import (
     in_short,
     reliability_verdict,
 )
-from sightline.report import charts
 from sightline.report.page import Markup, Section, definitions, render, source, table
 from sightline.report.parts import bullets, card
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from sightline import charts
 from sightline.psychometrics.analysis import Analysis
 from sightline.psychometrics.report_parts import MOST_ROWS, cut_note
 from sightline.psychometrics.verdicts import agreement_verdict
-from sightline.report import charts
 from sightline.report.page import Section, table
 from sightline.report.parts import card
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from sightline import charts
 from sightline.meta.distance import PARTS, Distance, squashed
-from sightline.report import charts, page
+from sightline.report import page
 
 STYLE = """
 .versus { display: grid; grid-template-columns: repeat(auto-fit, minmax(18rem, 1fr)); gap: 1rem 2rem; }

@@ -6,8 +6,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from sightline import charts
 from sightline.items import Failure
-from sightline.report import charts
 from sightline.report.gather import Distributions
 from sightline.report.page import Section, clean, definitions, number, table
 

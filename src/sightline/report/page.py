@@ -1,6 +1,7 @@
 """The page every report is built on: one self-contained HTML file that asks the network for nothing.
 
->>> from sightline.report import charts, page
+>>> from sightline import charts
+>>> from sightline.report import page
 >>> html = page.render(
 ...     "Metrics against people",
 ...     [
@@ -26,7 +27,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-__all__ = ["Markup", "Section", "definitions", "number", "render", "source", "stream", "table"]
+from sightline import charts
+from sightline.charts import clean, number
+
+__all__ = ["Markup", "Section", "clean", "definitions", "number", "render", "source", "stream", "table"]
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ def stream(
             lead=clean(lead),
             facts=[clean(fact) for fact in facts],
             sections=sections,
-            style=Markup(source("page.css") + style),
+            style=Markup(charts.look() + source("page.css") + style),
             script=Markup(script),
             script_hash=_hash(script) if script else "",
             blocks=blocks,
@@ -109,26 +113,6 @@ def definitions(pairs: Iterable[tuple[str, Any]], digits: int = 3) -> Markup:
         for name, value in pairs
     )
     return Markup('<dl class="definitions">{}</dl>').format(entries)
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """A number as people read it: rounded, thousands apart, a true minus sign; a dash for None and NaN."""
-    if value is None or value != value:
-        return "–"
-    text = f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
-    return (
-        "0" + text[2:]
-        if float(text.replace(",", "")) == 0 and text.startswith("-")
-        else text.replace("-", "−")
-    )
-
-
-def clean(text: str) -> str:
-    """Text that can be written: half a surrogate pair or a control character becomes the replacement sign."""
-    return _UNWRITABLE.sub("\ufffd", text)
-
-
-_UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 @cache

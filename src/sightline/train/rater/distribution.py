@@ -8,15 +8,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.report.charts import Bar, bars
+from sightline.charts import COLOURS, Bar, bars
 from sightline.report.page import Markup, clean
 from sightline.train.rater.errors import MOST_LEVELS
 from sightline.train.rater.pairs import RatedSet
 
 PARTS = 10
 """Equal bins of a scale that is not one of a few whole levels."""
-SERIES = 6
-"""Colours that a page has for series."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ def figure(sets: Sequence[RatedSet], bins: Bins) -> Markup:
         names, counts = [*names, "Combined"], [*counts, np.sum(counts, axis=0).tolist()]
     top = max(n / sum(found) for found in counts for n in found)
     charts = [
-        _chart(name, bins, found, top, min(order, SERIES), titled=len(sets) > 1)
+        _chart(name, bins, found, top, min(order, COLOURS), titled=len(sets) > 1)
         for order, (name, found) in enumerate(zip(names, counts, strict=True), 1)
     ]
     return Markup('<div class="columns">{}</div>').format(Markup("").join(charts))

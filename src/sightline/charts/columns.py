@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 
-from sightline.report.page import Markup, clean, number
+from markupsafe import Markup
+
+from sightline.charts.writing import clean, number
 
 HEIGHT = 72
 EVERY = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)

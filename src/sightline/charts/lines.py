@@ -6,11 +6,12 @@ from itertools import pairwise
 import numpy as np
 from markupsafe import Markup
 
-from sightline.report.charts import _digits, _dot, _figure, _nothing, _place, _span, _svg, _ticks
-from sightline.report.page import clean, number
+from sightline.charts.look import COLOURS
+from sightline.charts.marks import dot, drawing, figure, nothing
+from sightline.charts.scale import decimals, place, span_of, ticks
+from sightline.charts.writing import clean, number
 
 Spot = Callable[[tuple[float, float]], tuple[float, float]]
-COLOURS = 6
 WIDTH = 82
 """Percent of the width that the lines take; the names stand beside them."""
 
@@ -26,20 +27,20 @@ def lines(
     """Each series' points joined, the value upward."""
     points = np.array([point for some in series.values() for point in some], float).reshape(-1, 2)
     if not len(points):
-        return _nothing(label)
-    x_span, y_span = _span(points[:, 0]), _span(points[:, 1])
+        return nothing(label)
+    x_span, y_span = span_of(points[:, 0]), span_of(points[:, 1])
 
     def spot(point: tuple[float, float]) -> tuple[float, float]:
-        across = 4 + (WIDTH - 4) * _place(point[0], x_span) / 100
-        return across, height * (1 - _place(point[1], y_span) / 100)
+        across = 4 + (WIDTH - 4) * place(point[0], x_span) / 100
+        return across, height * (1 - place(point[1], y_span) / 100)
 
     drawn: list[Markup] = []
-    for tick in _ticks(y_span, 4):
+    for tick in ticks(y_span, 4):
         y = spot((x_span[0], tick))[1]
         drawn.append(
             Markup(
                 '<line class="axis" x1="0" x2="{}%" y1="{:.1f}" y2="{:.1f}"/><text x="0" y="{:.1f}" dy="-3">{}</text>'
-            ).format(WIDTH, y, y, y, number(tick, _digits(y_span, 4)))
+            ).format(WIDTH, y, y, y, number(tick, decimals(y_span, 4)))
         )
     for value in sorted(set(points[:, 0].tolist())):
         x = spot((value, y_span[0]))[0]
@@ -49,11 +50,11 @@ def lines(
             )
         )
     ends = _apart({name: spot(max(some))[1] for name, some in series.items() if some}, height)
-    for place, (name, some) in enumerate(series.items()):
-        drawn.append(_line(name, sorted(some), place % COLOURS + 1, spot, ends.get(name, 0.0)))
+    for order, (name, some) in enumerate(series.items()):
+        drawn.append(_line(name, sorted(some), order % COLOURS + 1, spot, ends.get(name, 0.0)))
     told = f"{label}: {len(series)} lines, {x_label} across, {y_label} upward"
     caption = f"{x_label} →  ·  ↑ {y_label}"
-    return _figure([_svg(drawn, height + 20, told)], caption=caption, label=label)
+    return figure([drawing(drawn, height + 20, told)], caption=caption, label=label)
 
 
 def _line(name: str, some: Sequence[tuple[float, float]], colour: int, spot: Spot, end: float) -> Markup:
@@ -65,7 +66,7 @@ def _line(name: str, some: Sequence[tuple[float, float]], colour: int, spot: Spo
                 x1, x2, y1, y2
             )
         )
-    parts += [_dot(x, y, 3.5, f"{name}: {number(point[1])}") for point in some for x, y in [spot(point)]]
+    parts += [dot(x, y, 3.5, f"{name}: {number(point[1])}") for point in some for x, y in [spot(point)]]
     parts.append(
         Markup('<text class="named" x="{}%" y="{:.1f}" dx="6" dy="4">{}</text>').format(
             WIDTH, end, clean(name)

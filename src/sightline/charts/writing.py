@@ -1,0 +1,23 @@
+"""Numbers and names as they stand in figures, tables and pages."""
+
+import re
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number as people read it: rounded, thousands apart, a true minus sign; a dash for None and NaN."""
+    if value is None or value != value:
+        return "–"
+    text = f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
+    return (
+        "0" + text[2:]
+        if float(text.replace(",", "")) == 0 and text.startswith("-")
+        else text.replace("-", "−")
+    )
+
+
+def clean(text: str) -> str:
+    """Text that can be written: half a surrogate pair or a control character becomes the replacement sign."""
+    return _UNWRITABLE.sub("\ufffd", text)
+
+
+_UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
