@@ -19,18 +19,18 @@ from sightline.io import read_items
 from sightline.items import Failure
 from sightline.meta.check import check as check_numbers
 from sightline.meta.evaluate import SAMPLES, evaluate
-from sightline.meta.experiment import Given
-from sightline.meta.experiment import Table as Experimented
-from sightline.meta.experiments import make_experiment
-from sightline.meta.output import write_experiment, write_study
+from sightline.meta.experiments import Given, make_experiment
+from sightline.meta.experiments import Table as Experimented
+from sightline.meta.experiments.files import write_experiment
+from sightline.meta.experiments.words import compact
 from sightline.meta.protocols import make_protocol
 from sightline.meta.scoring import reads_pictures, score_items, shared_notes
-from sightline.meta.texts import (
+from sightline.meta.study.files import write_study
+from sightline.meta.study.words import (
     PEOPLE,
     TITLES,
     Study,
     Value,
-    compact,
     criteria,
     numeric,
     pair_lines,
