@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from sightline import charts
-from sightline.meta.distance import PARTS, Distance, squashed
+from sightline.meta.comparison.distance import PARTS, Distance, squashed
 from sightline.report import page
 
 STYLE = """
