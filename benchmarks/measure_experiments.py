@@ -17,7 +17,8 @@ from pathlib import Path
 
 from flickr_stories import made_stories, rated_stories
 from sightline.meta.experiments import Given, Table, experiments
-from sightline.meta.output import cell, write_experiment
+from sightline.meta.experiments.files import write_experiment
+from sightline.meta.experiments.words import cell
 from sightline.meta.protocols import make_protocol
 from sightline.meta.scoring import score_items
 from sightline.pipeline.settings import Settings

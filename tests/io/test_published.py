@@ -9,7 +9,7 @@ import pytest
 
 from sightline.errors import UsageError
 from sightline.io import BadLine, guess, read_items
-from sightline.io.source import Source
+from sightline.io.table import TableFile
 from sightline.items import Item
 
 
@@ -350,7 +350,7 @@ def test_a_folder_of_pictures_that_is_not_there(tmp_path: Path) -> None:
     ],
 )
 def test_the_real_files(data: Path, name: str, format: str, items: int) -> None:
-    source = Source(data / name)
+    source = TableFile(data / name)
     assert type(guess(source)).__name__.lower() == format
     found = list(read_items(data / name))
     assert len(found) == len({item.id for item in found}) == items

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from sightline.cli.app import load_commands
 from sightline.errors import UsageError
-from sightline.meta.distance import PARTS, deviation, distance, squashed
-from sightline.meta.score_tables import holds_scores, read_table
+from sightline.meta.comparison.distance import PARTS, deviation, distance, squashed
+from sightline.meta.comparison.score_tables import holds_scores, read_table
 
 finite = st.floats(-5, 5)
 pairs = st.dictionaries(st.text(max_size=3), st.tuples(finite, finite), min_size=1, max_size=20)

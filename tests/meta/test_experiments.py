@@ -15,9 +15,9 @@ from sightline.cli.app import load_commands
 from sightline.errors import UsageError
 from sightline.items import Evidence, Failure, Item
 from sightline.meta.evaluate import ONE_GROUP
-from sightline.meta.experiments import ABLATION, Given, experiments, make_experiment, mode
-from sightline.meta.output import write_experiment
-from sightline.meta.pairings import first_criterion, shuffled
+from sightline.meta.experiments.files import write_experiment
+from sightline.meta.experiments.pairings import first_criterion, shuffled
+from sightline.meta.experiments.papers import ABLATION, Given, experiments, make_experiment, mode
 from sightline.meta.scoring import Scored
 
 ITEMS = [

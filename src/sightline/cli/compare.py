@@ -8,23 +8,26 @@ import typer
 from rich.table import Table
 
 from sightline.cli.app import app, console
+from sightline.cli.options import OutOption, measuring
 from sightline.cli.progress import run_progress
 from sightline.errors import UsageError
-from sightline.meta.distance import PARTS, Distance, distance
-from sightline.meta.score_tables import ScoreTable, holds_scores, read_table
+from sightline.meta.comparison.distance import PARTS, Distance, distance
+from sightline.meta.comparison.distance_page import comparison_page
+from sightline.meta.comparison.score_tables import ScoreTable, holds_scores, read_table
 from sightline.pipeline.files import score_file, write_whole
 from sightline.pipeline.run import Run
 from sightline.pipeline.settings import Settings
-from sightline.report.comparison import comparison_page
 
 
 @app.command()
+@measuring
 def compare(
     human: Annotated[
         Path, typer.Argument(help="Human stories, or their scores: a run's folder or a scores file.")
     ],
     generated: Annotated[Path, typer.Argument(help="Generated stories with the same ids, or their scores.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")],
+    out: OutOption,
+    settings: Settings,
     metric: Annotated[
         list[str] | None,
         typer.Option(
@@ -37,17 +40,8 @@ def compare(
     generated_system: Annotated[
         str | None, typer.Option(help="The system to take from the second file.")
     ] = None,
-    encoder: Annotated[
-        str, typer.Option(help="For scoring: pocket, or clip:NAME-or-PATH.")
-    ] = Settings.encoder,
-    nlp: Annotated[str, typer.Option(help="For scoring: embedded, or any spaCy pipeline.")] = Settings.nlp,
-    theta: Annotated[
-        str | None, typer.Option(help="For scoring: one theta for both sides is fairest.")
-    ] = None,
-    coherence: Annotated[str | None, typer.Option(help="For scoring: an order model for rovist-c.")] = None,
 ) -> None:
     """Compare generated stories with human ones: distributions side by side, and d_HM."""
-    settings = Settings(encoder=encoder, nlp=nlp).with_options(theta=theta, coherence=coherence)
     specs = metric or list(PARTS)
     sides = [
         _table(path, system, specs, settings, out / place)

@@ -1,7 +1,7 @@
 """`sightline corpus`: what a caption corpus contains."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -9,19 +9,24 @@ from rich.markup import escape
 from rich.table import Table
 
 from sightline.cli.app import app, console
+from sightline.cli.options import FormatOption, OutOption, measuring
 from sightline.cli.progress import counted_progress
 from sightline.corpus.analysis import Settings, analyse
 from sightline.corpus.output import check_folder, write_corpus
 
+if TYPE_CHECKING:
+    from sightline.pipeline.settings import Settings as RunSettings
+
 
 @app.command()
+@measuring
 def corpus(
     file: Annotated[
         Path, typer.Argument(help="Captions: HL's JSON Lines, or any other format that can be read.")
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")],
-    format: Annotated[str | None, typer.Option(help="The file's format, where it cannot be guessed.")] = None,
-    nlp: Annotated[str, typer.Option(help="embedded, or any spaCy pipeline.")] = Settings.nlp,
+    out: OutOption,
+    settings: "RunSettings",
+    format: FormatOption = None,
     purity: Annotated[
         str,
         typer.Option(
@@ -50,8 +55,8 @@ def corpus(
     ] = Settings.processes,
 ) -> None:
     """Analyse a caption corpus: words, PMI, confidence, diversity, purity, hard samples."""
-    settings = Settings(
-        nlp=nlp,
+    chosen = Settings(
+        nlp=settings.nlp,
         purity=purity,
         objects=objects,
         floor=floor,
@@ -62,7 +67,7 @@ def corpus(
     )
     check_folder(out)
     with counted_progress() as progress:
-        found = analyse(file, settings, format=format, corrections=corrections, progress=progress)
+        found = analyse(file, chosen, format=format, corrections=corrections, progress=progress)
         told = write_corpus(found, out, file.name)
     console.print(axes_table(told))
     for note in found.notes:

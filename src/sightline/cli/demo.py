@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich import box
 from rich.table import Table
 
 from sightline.cli.app import app, console
+from sightline.cli.options import OutOption, measuring
 from sightline.cli.progress import run_progress
 from sightline.demo import METRICS, STORIES, VERSIONS, by_version, mean_by_version
 from sightline.io.scores import read_scores
@@ -20,16 +19,13 @@ SHADES = {"good": "green", "mediocre": "yellow", "wrong": "red", "shuffled": "cy
 
 
 @app.command()
+@measuring
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path(
-        "sightline-demo"
-    ),
-    encoder: Annotated[str, typer.Option(help="pocket, or clip:NAME-or-PATH.")] = Settings.encoder,
-    nlp: Annotated[str, typer.Option(help="embedded, or any spaCy pipeline.")] = Settings.nlp,
-    regions: Annotated[str, typer.Option(help="proposer, windows or detector:NAME.")] = Settings.regions,
+    settings: Settings,
+    out: OutOption = Path("sightline-demo"),
 ) -> None:
     """Score bundled sample stories: good, mediocre and wrong ones for the same pictures."""
-    run = Run(METRICS, Settings(encoder=encoder, nlp=nlp, regions=regions))
+    run = Run(METRICS, settings)
     with run_progress() as progress:
         summary = score_file(STORIES, run, out, overwrite=True, title="Sightline demo", progress=progress)
     scores = list(read_scores(out / "scores.jsonl"))

@@ -12,24 +12,25 @@ from rich.markup import escape
 from rich.table import Table
 
 from sightline.cli.app import app, console
+from sightline.cli.options import OutOption, SomeMetricsOption, measuring
 from sightline.cli.progress import run_progress
 from sightline.errors import UsageError
 from sightline.io import read_items
 from sightline.items import Failure
 from sightline.meta.check import check as check_numbers
 from sightline.meta.evaluate import SAMPLES, evaluate
-from sightline.meta.experiment import Given
-from sightline.meta.experiment import Table as Experimented
-from sightline.meta.experiments import make_experiment
-from sightline.meta.output import write_experiment, write_study
+from sightline.meta.experiments import Given, make_experiment
+from sightline.meta.experiments import Table as Experimented
+from sightline.meta.experiments.files import write_experiment
+from sightline.meta.experiments.words import compact
 from sightline.meta.protocols import make_protocol
 from sightline.meta.scoring import reads_pictures, score_items, shared_notes
-from sightline.meta.texts import (
+from sightline.meta.study.files import write_study
+from sightline.meta.study.words import (
     PEOPLE,
     TITLES,
     Study,
     Value,
-    compact,
     criteria,
     numeric,
     pair_lines,
@@ -41,29 +42,16 @@ from sightline.pipeline.settings import Settings
 
 
 @app.command()
+@measuring
 def meta(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")],
+    out: OutOption,
+    settings: Settings,
     file: Annotated[Path | None, typer.Argument(help="Items with ratings, for a study of your own.")] = None,
-    metric: Annotated[
-        list[str] | None, typer.Option("--metric", "-m", help="NAME or NAME:key=value,…; may repeat.")
-    ] = None,
+    metric: SomeMetricsOption = None,
     protocol: Annotated[str, typer.Option(help="A published protocol, or likert:scale=1-5.")] = "likert",
     data: Annotated[Path | None, typer.Option(help="Folder of a published protocol's files.")] = None,
     samples: Annotated[int, typer.Option(min=0, help="Bootstrap samples; 0 for no intervals.")] = SAMPLES,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
-    encoder: Annotated[str, typer.Option(help="pocket, or clip:NAME-or-PATH.")] = Settings.encoder,
-    nlp: Annotated[str, typer.Option(help="embedded, or any spaCy pipeline.")] = Settings.nlp,
-    regions: Annotated[
-        str, typer.Option(help="proposer, windows, boxes, boxes:FILE.csv or detector:NAME.")
-    ] = Settings.regions,
-    region_count: Annotated[int, typer.Option(help="Regions per picture.")] = Settings.region_count,
-    theta: Annotated[str | None, typer.Option(help="auto, corpus, shipped, a number, or a file.")] = None,
-    idf: Annotated[str | None, typer.Option(help="auto, corpus, shipped, or a saved idf file.")] = None,
-    vectors: Annotated[Path | None, typer.Option(help="Word vectors (GloVe text form).")] = None,
-    rater: Annotated[Path | None, typer.Option(help="A model of `sightline train rater` for vicr.")] = None,
-    option: Annotated[
-        list[str] | None, typer.Option(help="NAME=VALUE, a choice of single metrics; may be repeated.")
-    ] = None,
     experiment: Annotated[
         str | None,
         typer.Option(help="ablation, random, references, splits (also splits:p=0.2325,t=1) or ranking."),
@@ -72,16 +60,6 @@ def meta(
     engine: Annotated[str, typer.Option(help="local or ray.")] = "local",
 ) -> None:
     """Correlate metrics with people's ratings: intervals, significance, and how far people agree."""
-    settings = (
-        Settings(encoder=encoder, nlp=nlp, regions=regions, region_count=region_count)
-        .with_options(
-            theta=theta,
-            idf=idf,
-            vectors=str(vectors) if vectors else None,
-            rater=str(rater) if rater else None,
-        )
-        .with_assignments(option or [])
-    )
     out.mkdir(parents=True, exist_ok=True)
     if check:
         run_check([] if protocol == "likert" else [protocol], metric or [], data, settings, out)

@@ -11,7 +11,8 @@ import numpy as np
 from sightline.corpus.edits import LONGEST, levenshtein
 from sightline.errors import UsageError
 from sightline.io.items import parse_text
-from sightline.io.source import BadLine, Source
+from sightline.io.source import BadLine
+from sightline.io.table import TableFile
 from sightline.items import Failure
 from sightline.psychometrics.alpha import Interval, bootstrap_alpha
 from sightline.report.page import clean
@@ -117,16 +118,14 @@ def share(distances: Sequence[int], above: int) -> float:
 
 
 def read_corrections(path: Path) -> Corrections:
-    """A CSV or JSON Lines file: `id, original, corrected, corrector` a line, or `corrected_NAME` columns.
+    """A table: `id, original, corrected, corrector` a line, or `corrected_NAME` columns.
 
     Without `id`, equal originals are one caption. An empty or blank cell of a `corrected_NAME` column means: not seen.
     """
-    source = Source(path)
-    if source.kind not in ("csv", "jsonl"):
-        raise UsageError(f"{path}: corrections come as CSV or JSON Lines")
+    source = TableFile(path)
     found = Corrections([])
     seen: set[tuple[str, str]] = set()
-    for where, row in source.records() if source.kind == "csv" else source.objects():
+    for where, row in source.records():
         if isinstance(row, BadLine):
             found.failures.append(Failure(row.id, "correction", row.reason, where))
             continue

@@ -8,11 +8,13 @@ from typing import Any
 
 from sightline.corpus.checks import caption_fault, checked_number, picture_fault
 from sightline.corpus.entries import Caption, Entries, Entry
-from sightline.corpus.plain import PlainSource
+from sightline.corpus.several import captions_of
 from sightline.errors import UsageError
-from sightline.io.base import Reader, guess, make_reader
+from sightline.io.base import Found, Reader, checked, guess, make_reader
 from sightline.io.hl import Hl, HlPicture
-from sightline.io.source import BadLine, Source
+from sightline.io.item_rows import ItemRows
+from sightline.io.source import BadLine
+from sightline.io.table import TableFile
 from sightline.items import Failure, Item
 
 CAPTION = "caption"
@@ -36,14 +38,10 @@ class Corpus:
 
 def read_corpus(path: Path, format: str | None, progress: Progress) -> Corpus:
     """Every picture with its captions. A bad line, caption or number is a failure, and reading goes on."""
-    source = Source(path)
+    source = TableFile(path)
     reader = make_reader(format) if format else guess(source)
     corpus = Corpus()
-    if isinstance(reader, Hl):
-        found = _hl(reader, source, corpus)
-    else:
-        plain = PlainSource(path, corpus.failures) if reader.general else source
-        found = _items(reader, plain, corpus)
+    found = _hl(reader, source, corpus) if isinstance(reader, Hl) else _items(reader, source, corpus)
     for number, _ in enumerate(found, 1):
         if number % 500 == 0:
             progress("reading", number, None)
@@ -53,7 +51,7 @@ def read_corpus(path: Path, format: str | None, progress: Progress) -> Corpus:
     return corpus
 
 
-def _hl(reader: Hl, source: Source, corpus: Corpus) -> Iterator[None]:
+def _hl(reader: Hl, source: TableFile, corpus: Corpus) -> Iterator[None]:
     for found in reader.pictures(source):
         if isinstance(found, BadLine):
             corpus.failures.append(_failure(found))
@@ -68,8 +66,8 @@ def _hl(reader: Hl, source: Source, corpus: Corpus) -> Iterator[None]:
         yield
 
 
-def _items(reader: Reader, source: Source, corpus: Corpus) -> Iterator[None]:
-    for item in reader.read(source):
+def _items(reader: Reader, source: TableFile, corpus: Corpus) -> Iterator[None]:
+    for item in _found(reader, source, corpus):
         if isinstance(item, BadLine):
             corpus.failures.append(_failure(item))
         elif reason := caption_fault(item.whole_text):
@@ -82,6 +80,15 @@ def _items(reader: Reader, source: Source, corpus: Corpus) -> Iterator[None]:
             if len(corpus.entries) > before:
                 _look_for(entry, corpus)
         yield
+
+
+def _found(reader: Reader, source: TableFile, corpus: Corpus) -> Iterator[Found]:
+    """The items of the file; a row of a general format may hold several captions."""
+    if not isinstance(reader, ItemRows):
+        yield from reader.read(source)
+        return
+    for where, row in captions_of(reader.rows(source), corpus.failures):
+        yield row if isinstance(row, BadLine) else checked(row, source.folder, where)
 
 
 def _entry_of(item: Item, folder: Path) -> Entry:

@@ -3,5 +3,17 @@
 from sightline.io.base import Reader, guess, make_reader, read_items, readers
 from sightline.io.items import item_from_dict
 from sightline.io.source import BadLine, Source
+from sightline.io.table import TableFile, read_rows
 
-__all__ = ["BadLine", "Reader", "Source", "guess", "item_from_dict", "make_reader", "read_items", "readers"]
+__all__ = [
+    "BadLine",
+    "Reader",
+    "Source",
+    "TableFile",
+    "guess",
+    "item_from_dict",
+    "make_reader",
+    "read_items",
+    "read_rows",
+    "readers",
+]

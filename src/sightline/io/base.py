@@ -6,7 +6,8 @@ from typing import ClassVar, Literal, overload
 
 from sightline.errors import UsageError
 from sightline.io.items import NO_NAMES, item_from_dict
-from sightline.io.source import BadLine, Source
+from sightline.io.source import BadLine
+from sightline.io.table import TableFile
 from sightline.items import Item
 from sightline.registry import Registry, build, parse_spec
 
@@ -19,11 +20,11 @@ class Reader:
     general: ClassVar[bool] = False
     """Whether it also takes files that a more special reader recognises."""
 
-    def recognises(self, source: Source) -> bool:
+    def recognises(self, source: TableFile) -> bool:
         """Whether the file looks like this format."""
         raise TypeError(f"{type(self).__name__} does not say what it recognises")
 
-    def read(self, source: Source) -> Iterator[Found]:
+    def read(self, source: TableFile) -> Iterator[Found]:
         """Every item; a line that is none comes out as the reason, and reading goes on."""
         raise TypeError(f"{type(self).__name__} does not say how it reads")
 
@@ -46,12 +47,12 @@ def read_items(
 
     A bad line raises BadLine, or with on_error="collect" comes out in its place among the items.
     """
-    source = Source(path)  # a file that cannot be read is told at once, not at the first item
+    source = TableFile(path)  # a file that cannot be read is told at once, not at the first item
     reader = make_reader(format) if format else guess(source)
     return _stream(reader, source, on_error == "collect")
 
 
-def _stream(reader: Reader, source: Source, collect: bool) -> Iterator[Found]:
+def _stream(reader: Reader, source: TableFile, collect: bool) -> Iterator[Found]:
     first_fault: BadLine | None = None
     items = 0
     for found in reader.read(source):
@@ -72,7 +73,7 @@ def make_reader(spec: str) -> Reader:
     return build(readers.get(name), name, options)
 
 
-def guess(source: Source) -> Reader:
+def guess(source: TableFile) -> Reader:
     """The reader that recognises the file; a special one before a general one."""
     made = {name: readers.get(name)() for name in readers}
     fitting = {name: reader for name, reader in made.items() if reader.recognises(source)}

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from sightline.io.base import Found, readers
 from sightline.io.published import Published, built, id_in
-from sightline.io.source import BadLine, Source
+from sightline.io.source import BadLine
+from sightline.io.table import TableFile
 
 CALLED = {"text": "caption", "ratings": "rating"}
 
@@ -15,10 +16,10 @@ CALLED = {"text": "caption", "ratings": "rating"}
 class Composite(Published):
     """Composite JSONL (dataset, image, index, caption, rating): rated captions."""
 
-    def recognises(self, source: Source) -> bool:
+    def recognises(self, source: TableFile) -> bool:
         return source.first_object.keys() >= {"dataset", "image", "caption", "rating"}
 
-    def read(self, source: Source) -> Iterator[Found]:
+    def read(self, source: TableFile) -> Iterator[Found]:
         album = self.album(source)
         for where, found in source.objects():
             if isinstance(found, BadLine):

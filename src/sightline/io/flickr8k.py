@@ -9,7 +9,8 @@ from sightline.errors import UsageError
 from sightline.io.base import Found, readers
 from sightline.io.items import parse_text
 from sightline.io.published import Published, as_number, built
-from sightline.io.source import BadLine, Source, naming
+from sightline.io.source import BadLine, naming
+from sightline.io.table import TableFile
 
 CAPTION = re.compile(r"(?P<image>[^#\t]+?\.jpg)(?:\.\d+)?#(?P<number>\d+)")
 """`name.jpg#2`; the captions of one published picture are called `name.jpg.1#2`."""
@@ -23,12 +24,14 @@ class Flickr8k(Published):
     captions: Path | None = None
     """The token file, for the files of judgements, which name captions by id only."""
 
-    def recognises(self, source: Source) -> bool:
+    def recognises(self, source: TableFile) -> bool:
         line = source.head.split(b"\n", 1)[0].decode("utf-8", "replace")
         return source.kind == "tsv" and CAPTION.search(line) is not None
 
-    def read(self, source: Source) -> Iterator[Found]:
-        width = next((len(row) for _, row in source.rows("\t") if not isinstance(row, BadLine)), 0)
+    def read(self, source: TableFile) -> Iterator[Found]:
+        width = next(
+            (len(row) for _, row in source.rows("\t", quoted=False) if not isinstance(row, BadLine)), 0
+        )
         if width == 2:
             yield from self._captions(source)
         elif width == 5:
@@ -38,7 +41,7 @@ class Flickr8k(Published):
                 f"{source.path}: not a Flickr8k file; its lines have {width} columns, not 2 or 5"
             )
 
-    def _captions(self, source: Source) -> Iterator[Found]:
+    def _captions(self, source: TableFile) -> Iterator[Found]:
         """Each caption as an item, with the picture's other captions as references."""
         album = self.album(source)
         known = by_image(source)
@@ -55,14 +58,14 @@ class Flickr8k(Published):
             except ValueError as fault:
                 yield BadLine(where, str(fault), id)
 
-    def _judgements(self, source: Source) -> Iterator[Found]:
+    def _judgements(self, source: TableFile) -> Iterator[Found]:
         """Each judged pair; its references are the picture's own captions, less the judged one."""
         if self.captions is None:
             raise UsageError(
                 f"{source.path}: captions are named by id only; give --format flickr8k:captions=FILE"
             )
-        album, known = self.album(source), by_image(Source(self.captions))
-        for where, row in source.rows("\t"):
+        album, known = self.album(source), by_image(TableFile(self.captions))
+        for where, row in source.rows("\t", quoted=False):
             if isinstance(row, BadLine):
                 yield row
                 continue
@@ -85,7 +88,7 @@ class Flickr8k(Published):
                 yield BadLine(where, str(fault), id)
 
 
-def by_image(source: Source) -> dict[str, dict[str, str]]:
+def by_image(source: TableFile) -> dict[str, dict[str, str]]:
     """For each picture its captions by number."""
     known: dict[str, dict[str, str]] = {}
     for found in _token_file(source):
@@ -95,8 +98,8 @@ def by_image(source: Source) -> dict[str, dict[str, str]]:
     return known
 
 
-def _token_file(source: Source) -> Iterator[tuple[str, str, str, str] | BadLine]:
-    for where, row in source.rows("\t"):
+def _token_file(source: TableFile) -> Iterator[tuple[str, str, str, str] | BadLine]:
+    for where, row in source.rows("\t", quoted=False):
         if isinstance(row, BadLine):
             yield row
             continue

@@ -8,7 +8,8 @@ from typing import Any, Literal
 from sightline.io.base import Found, readers
 from sightline.io.items import parse_number, parse_text
 from sightline.io.published import Published, built, id_in, last_parts
-from sightline.io.source import BadLine, Source, naming
+from sightline.io.source import BadLine, naming
+from sightline.io.table import TableFile
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Hl(Published):
 
     axis: Literal["all", "scene", "action", "rationale", "object"] = "all"
 
-    def recognises(self, source: Source) -> bool:
+    def recognises(self, source: TableFile) -> bool:
         if source.kind != "jsonl":
             return False
         parsed = (found for _, found in source.objects() if not isinstance(found, BadLine))
@@ -37,7 +38,7 @@ class Hl(Published):
             "file_name" in found and isinstance(found.get("captions"), dict) for found in islice(parsed, 20)
         )
 
-    def read(self, source: Source) -> Iterator[Found]:
+    def read(self, source: TableFile) -> Iterator[Found]:
         for found in self.pictures(source):
             if isinstance(found, BadLine):
                 yield found
@@ -46,7 +47,7 @@ class Hl(Published):
                 if self.axis in ("all", axis):
                     yield from self._captions(source, found, axis, captions)
 
-    def pictures(self, source: Source) -> Iterator[HlPicture | BadLine]:
+    def pictures(self, source: TableFile) -> Iterator[HlPicture | BadLine]:
         """Line by line, for those who want a picture's captions together; captions are not checked."""
         album = self.album(source)
         for where, found in source.objects():
@@ -65,7 +66,7 @@ class Hl(Published):
                 continue
             yield HlPicture(last_parts(name), image, axes, found, where)
 
-    def _captions(self, source: Source, found: HlPicture, axis: str, captions: Any) -> Iterator[Found]:
+    def _captions(self, source: TableFile, found: HlPicture, axis: str, captions: Any) -> Iterator[Found]:
         if not isinstance(captions, list):
             yield BadLine(found.where, f"field 'captions.{axis}': not a list", found.id)
             return

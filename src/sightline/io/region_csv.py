@@ -6,7 +6,8 @@ from pathlib import Path
 
 from sightline.errors import UsageError
 from sightline.io.items import parse_box, parse_text
-from sightline.io.source import BadLine, Source, naming, parse_json
+from sightline.io.source import BadLine, naming, parse_json
+from sightline.io.table import TableFile
 from sightline.items import Box
 
 COLUMNS = frozenset({"image_id", "bbox"})
@@ -18,7 +19,7 @@ def read_regions(path: Path) -> Iterator[tuple[str, Box]]:
     `bbox` is `[x0, y0, x1, y1]`. Where there is a column image_name, its last two parts are an id too, since
     ids of panels (0946_0) are not the names of their files (0946/panel_0.jpg).
     """
-    source = Source(path)
+    source = TableFile(path)
     if not source.columns >= COLUMNS:
         raise UsageError(f"{path}: not a region file; its first line must name the columns image_id and bbox")
     for where, row in source.records():

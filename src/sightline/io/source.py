@@ -1,6 +1,5 @@
-"""A file to read items from: its lines, rows or whole document, and what went wrong where."""
+"""A file to read from: its lines or whole document, and what went wrong where."""
 
-import csv
 import gzip
 import io
 import zlib
@@ -22,9 +21,6 @@ LARGEST_DOCUMENT: Final = 4 << 30
 """Bytes of a JSON file that is read whole."""
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-
-# The csv module refuses fields over 128 kB unless told otherwise, and a story can be longer.
-csv.field_size_limit(LONGEST_LINE)
 
 KINDS: Final = {
     ".jsonl": "jsonl",
@@ -115,7 +111,7 @@ class Source:
     def lines(self) -> Iterator[tuple[int, bytes | BadLine]]:
         """Number and bytes of every line that is not blank; one that is too long comes out as the reason."""
         with self._open() as file:
-            lines = _Lines(self, file)
+            lines = Lines(self, file)
             while True:
                 try:
                     line = next(lines)
@@ -141,68 +137,6 @@ class Source:
                 continue
             yield where, found if isinstance(found, dict) else BadLine(where, "not a JSON object")
 
-    def rows(self, separator: str = ",") -> Iterator[tuple[str, list[str] | BadLine]]:
-        """Where and what for every row of a CSV or TSV file, header included, blank rows left out."""
-        quoted = separator == ","
-        with self._open() as file:
-            lines = _Lines(self, file)
-            reader = csv.reader(
-                map(_decoded, lines),
-                delimiter=separator,
-                quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
-                strict=quoted,
-            )
-            while True:
-                first = lines.number + 1
-                where = self.where(first)
-                try:
-                    row = next(reader)
-                except StopIteration:
-                    return
-                except BadLine as long:
-                    yield long.where, BadLine(long.where, long.reason + _not_read(first, lines.number))
-                    continue
-                except csv.Error as fault:
-                    yield where, BadLine(where, _not_csv(str(fault), first, lines.number))
-                    continue
-                if any(cell.strip() for cell in row):
-                    yield where, row
-
-    def records(self) -> Iterator[tuple[str, dict[str, str] | BadLine]]:
-        """Where and what for every row of a CSV file with a header, by column."""
-        rows = self.rows()
-        columns: list[str] | None = None
-        for where, row in rows:
-            if isinstance(row, BadLine):
-                yield where, row
-            elif columns is None:
-                columns = [cell.strip() for cell in row]
-                if len(set(columns)) < len(columns):
-                    raise UsageError(f"{where}: two columns have the same name")
-            elif len(row) > len(columns) and any(cell.strip() for cell in row[len(columns) :]):
-                yield (
-                    where,
-                    BadLine(
-                        where, f"{len(row)} cells for {len(columns)} columns; quote cells that hold a comma"
-                    ),
-                )
-            else:
-                yield where, dict(zip(columns, row, strict=False))
-
-    @cached_property
-    def columns(self) -> frozenset[str]:
-        """The column names of a CSV file; empty where there are none."""
-        if self.kind not in ("json", "parquet"):
-            first = next((row for _, row in self.rows()), ())
-            return frozenset() if isinstance(first, BadLine) else frozenset(cell.strip() for cell in first)
-        return frozenset()
-
-    @cached_property
-    def first_object(self) -> dict[str, Any]:
-        """The first object of a JSON Lines file; empty where there is none."""
-        found = next((found for _, found in self.objects()), {}) if self.kind == "jsonl" else {}
-        return {} if isinstance(found, BadLine) else found
-
     @cached_property
     def document(self) -> Any:
         """The whole of a JSON file."""
@@ -227,7 +161,7 @@ class Source:
         return UsageError(f"{self.path}: cannot be read ({getattr(fault, 'strerror', None) or fault})")
 
 
-class _Lines:
+class Lines:
     """The lines of an open file, counted.
 
     One that is too long is passed over and raised as BadLine; the next call goes on with the line after it.
@@ -238,7 +172,7 @@ class _Lines:
         self._source = source
         self._file = file
 
-    def __iter__(self) -> "_Lines":
+    def __iter__(self) -> "Lines":
         return self
 
     def __next__(self) -> bytes:
@@ -272,25 +206,6 @@ class _Outline(msgspec.Struct):
         return self.id is not None and any(
             part is not None for part in (self.images, self.text, self.sentences)
         )
-
-
-def _decoded(line: bytes) -> str:
-    """Bytes that are not UTF-8 become lone surrogates, which `parse_text` finds."""
-    return line.decode("utf-8", "surrogateescape")
-
-
-def _not_csv(fault: str, first: int, last: int) -> str:
-    """Why the lines from first to last are not a row; a quote left open takes what follows with it."""
-    if "end of data" in fault:
-        rest = f"the rows from line {first} to the end of the file, line {last}, are not read"
-        return f"not a CSV row (a quote that is never closed; {rest})"
-    if "field limit" in fault:
-        fault = f"a cell of more than {LONGEST_LINE >> 20} MB; is a quote never closed?"
-    return f"not a CSV row ({fault}{_not_read(first, last)})"
-
-
-def _not_read(first: int, last: int) -> str:
-    return f"; lines {first} to {last} are not read" if first < last else ""
 
 
 def parse_json(data: bytes | str) -> Any:

@@ -7,7 +7,8 @@ from sightline.errors import UsageError
 from sightline.io.base import Found, readers
 from sightline.io.items import parse_number
 from sightline.io.published import Published, as_number, built, last_parts
-from sightline.io.source import BadLine, Source, naming
+from sightline.io.source import BadLine, naming
+from sightline.io.table import TableFile
 
 COLUMNS = ("ratings", *(f"rating_{n}" for n in range(2, 8)))
 """The first rating stands in a column that is called `ratings`."""
@@ -19,10 +20,10 @@ CALLED = {"text": "caption"}
 class Vicr(Published):
     """VICR CSV (image, caption, num_ratings, ratings, rating_2 …); pictures by the end of their address."""
 
-    def recognises(self, source: Source) -> bool:
+    def recognises(self, source: TableFile) -> bool:
         return source.columns >= {"image", "caption", "num_ratings", "ratings"}
 
-    def read(self, source: Source) -> Iterator[Found]:
+    def read(self, source: TableFile) -> Iterator[Found]:
         if not source.columns >= {"image", "caption", "ratings"}:
             raise UsageError(
                 f"{source.path}: not a VICR file; it needs the columns image, caption and ratings"

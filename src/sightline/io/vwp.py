@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from sightline.errors import UsageError
 from sightline.io.base import Found, readers
 from sightline.io.published import Published, built, id_in, last_parts
-from sightline.io.source import BadLine, Source
+from sightline.io.source import BadLine
+from sightline.io.table import TableFile
 
 MOST = 10
 """Pictures a story has at most."""
@@ -18,16 +19,16 @@ CALLED = {"text": "story", "sentences": "text0 …"}
 class Vwp(Published):
     """VWP CSV (scene_full_id, story_id, link0 …, text0 …); pictures as SCENE_0.jpg … or as in the links."""
 
-    def recognises(self, source: Source) -> bool:
+    def recognises(self, source: TableFile) -> bool:
         return source.columns >= {"scene_full_id", "link0"}
 
-    def read(self, source: Source) -> Iterator[Found]:
+    def read(self, source: TableFile) -> Iterator[Found]:
         if not self.recognises(source):
             raise UsageError(f"{source.path}: not a VWP file; it needs the columns scene_full_id and link0")
         for where, row in source.records():
             yield row if isinstance(row, BadLine) else self._item(source, where, row)
 
-    def _item(self, source: Source, where: str, row: dict[str, str]) -> Found:
+    def _item(self, source: TableFile, where: str, row: dict[str, str]) -> Found:
         album = self.album(source)
         scene, story = row["scene_full_id"].strip(), row.get("story_id", "").strip()
         id = f"{scene};{story}" if story else scene

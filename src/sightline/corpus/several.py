@@ -1,12 +1,11 @@
-"""Plain files as a corpus reads them: several captions a line, and bad ratings that do no harm to the text."""
+"""Rows of items as a corpus reads them: several captions a row, and bad ratings that do no harm to the text."""
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from sightline.corpus.checks import caption_fault, checked_number
-from sightline.io.source import BadLine, Source, parse_json
+from sightline.io.source import BadLine, parse_json
+from sightline.io.table import Cells
 from sightline.items import Failure
 from sightline.report.page import clean
 
@@ -14,54 +13,29 @@ RATINGS = ("confidence", "purity")
 """The ratings that the analysis uses; it does not look at others."""
 
 
-class PlainSource(Source):
-    """A file of items whose rows are put right before the reader sees them; what was wrong joins the failures.
+def captions_of(
+    rows: Iterator[tuple[str, Cells | BadLine]], failures: list[Failure]
+) -> Iterator[tuple[str, Cells | BadLine]]:
+    """A row for each caption of a row; what was wrong with the others joins the failures.
 
-    A list under `captions` becomes a row for each caption. A rating that is no number goes, and its caption stays.
+    A list under `captions` becomes a row for each. A rating that is no number goes, and its caption stays.
     """
-
-    def __init__(self, path: Path, failures: list[Failure]) -> None:
-        super().__init__(path)
-        self._failures = failures
-
-    def objects(self) -> Iterator[tuple[str, dict[str, Any] | BadLine]]:
-        for where, found in super().objects():
-            if isinstance(found, BadLine):
-                yield where, found
-            else:
-                yield from ((where, row) for row in _Row(found, where, self._failures).captions())
-
-    def records(self) -> Iterator[tuple[str, dict[str, str] | BadLine]]:
-        for where, found in super().records():
-            if isinstance(found, BadLine):
-                yield where, found
-                continue
-            given = {name: _parsed(name, cell) for name, cell in found.items() if cell.strip()}
-            for row in _Row(given, where, self._failures).captions():
-                yield where, {name: _cell(value) for name, value in row.items()}
-
-
-def _parsed(name: str, cell: str) -> Any:
-    """What a cell of a CSV file holds; one that should be JSON and is not stays text."""
-    try:
-        return parse_json(cell) if name in ("captions", "ratings") else cell
-    except ValueError:
-        return cell
-
-
-def _cell(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    for where, found in rows:
+        if isinstance(found, BadLine):
+            yield where, found
+        else:
+            yield from ((where, row) for row in _Row(found, where, failures).captions())
 
 
 class _Row:
     """One row; what is wrong in it goes to the failures, what is right is kept."""
 
-    def __init__(self, row: dict[str, Any], where: str, failures: list[Failure]) -> None:
+    def __init__(self, row: Cells, where: str, failures: list[Failure]) -> None:
         self._row = row
         self._where = where
         self._failures = failures
 
-    def captions(self) -> Iterator[dict[str, Any]]:
+    def captions(self) -> Iterator[Cells]:
         """A row for each caption. All keep the id, by which the corpus puts them together again."""
         row = self._row
         given = row.get("captions")
@@ -84,8 +58,12 @@ class _Row:
     def _ratings(self) -> dict[str, list[Any]]:
         """The ratings of each kind, not checked yet."""
         given = self._row.get("ratings")
+        if isinstance(given, str):
+            given = _parsed(given)
         if given is None:
             return {}
+        if isinstance(given, list) and all(isinstance(pair, tuple) for pair in given):
+            given = dict(given)  # a Parquet map
         if not isinstance(given, dict):
             self._fail("confidence", "field 'ratings': not an object of criteria")
             return {}
@@ -112,3 +90,11 @@ class _Row:
     def _fail(self, kind: str, reason: str) -> None:
         id = clean(str(self._row.get("id", "")))
         self._failures.append(Failure(id, kind, reason, self._where))
+
+
+def _parsed(cell: str) -> Any:
+    """What Parquet exports hold as JSON text; other text stays text."""
+    try:
+        return parse_json(cell)
+    except ValueError:
+        return cell

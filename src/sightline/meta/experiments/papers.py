@@ -12,8 +12,14 @@ from sightline.errors import UsageError
 from sightline.items import Item
 from sightline.meta.correlation import NAMES, correlate
 from sightline.meta.evaluate import ONE_GROUP, evaluate
-from sightline.meta.experiment import Cells, Given, Plot, Table, experiments, why
-from sightline.meta.pairings import FirstCriterion, failed, first_criterion, mean_intervals, shuffled
+from sightline.meta.experiments.base import Cells, Given, Plot, Table, experiments, why
+from sightline.meta.experiments.pairings import (
+    FirstCriterion,
+    failed,
+    first_criterion,
+    mean_intervals,
+    shuffled,
+)
 from sightline.meta.ratings import OVERALL, group_of, mean, votes_of
 from sightline.meta.scoring import Scored
 from sightline.registry import build, parse_spec

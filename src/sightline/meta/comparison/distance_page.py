@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from sightline.meta.distance import PARTS, Distance, squashed
+from sightline.meta.comparison.distance import PARTS, Distance, squashed
 from sightline.report import charts, page
 
 STYLE = """

@@ -1,29 +1,22 @@
-"""What `sightline meta` leaves: meta.json, meta.md and a report; an experiment's table and page; failures."""
+"""What `sightline meta` leaves of a study: meta.json, meta.md, a report, and failures.jsonl."""
 
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from sightline.items import Failure
-from sightline.meta.experiment import Table as Experimented
-from sightline.meta.pages import experiment_page, study_page
-from sightline.meta.texts import (
-    TITLES,
+from sightline.meta.study.page import study_page
+from sightline.meta.study.words import (
     Study,
     Value,
-    cell,
-    compact,
     comparison_table,
     criteria,
     joined,
     method,
     reasons,
     table_of,
-    with_interval,
 )
 from sightline.pipeline.files import write_whole
-
-__all__ = ["TITLES", "Study", "cell", "markdown", "with_interval", "write_experiment", "write_study"]
 
 
 def write_study(study: Study, folder: Path) -> None:
@@ -48,29 +41,17 @@ def markdown(study: Study) -> str:
     parts = [f"# Metrics against people: {study.protocol.name}", study.protocol.keeps + ".", method(study)]
     for criterion in criteria(found):
         parts.append(f"## {criterion}")
-        parts.append(_markdown_table(*table_of(study, criterion)))
+        parts.append(markdown_table(*table_of(study, criterion)))
         parts.extend(reasons(found, criterion))
         heads, pairs = comparison_table(study, criterion)
         if pairs:
-            parts.append(_markdown_table(heads, pairs))
+            parts.append(markdown_table(heads, pairs))
     parts.extend(found.notes)
     parts.append("Signatures: " + ", ".join(f"`{signature}`" for signature in study.signatures.values()))
     return "\n\n".join(parts) + "\n"
 
 
-def _markdown_table(heads: Sequence[str], rows: Sequence[Sequence[Value]]) -> str:
+def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[Value]]) -> str:
     lines = ["| " + " | ".join(heads) + " |", "|---|" + "---:|" * (len(heads) - 1)]
     lines += ["| " + " | ".join(joined(value).replace("|", "\\|") for value in row) + " |" for row in rows]
     return "\n".join(lines)
-
-
-def write_experiment(found: Experimented, folder: Path, name: str) -> None:
-    """A table as Markdown and JSON, a page that draws it, and failures.jsonl."""
-    rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
-    about = {"title": found.title, "notes": list(found.notes), "rows": rows}
-    text = json.dumps(about, indent=2, ensure_ascii=False, allow_nan=False)
-    write_whole(folder / f"{name}.json", text + "\n")
-    notes = "".join(f"{note}.\n\n" for note in found.notes)
-    write_whole(folder / f"{name}.md", f"# {found.title}\n\n{notes}{_markdown_table(*compact(found))}\n")
-    write_whole(folder / f"{name}.html", experiment_page(found))
-    write_failures(found.failures, folder)

@@ -9,10 +9,12 @@ from sightline.cli.app import console
 from sightline.cli.meta import screen_table, show_study
 from sightline.items import Item
 from sightline.meta.evaluate import evaluate
-from sightline.meta.experiment import Plot, Table
-from sightline.meta.output import markdown, write_experiment, write_study
+from sightline.meta.experiments.base import Plot, Table
+from sightline.meta.experiments.files import write_experiment
+from sightline.meta.experiments.words import compact
 from sightline.meta.protocols import make_protocol
-from sightline.meta.texts import Study, compact, numeric, reasons, table_of
+from sightline.meta.study.files import markdown, write_study
+from sightline.meta.study.words import Study, numeric, reasons, table_of
 
 
 def study(**extra: Any) -> Study:

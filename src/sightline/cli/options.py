@@ -1,0 +1,115 @@
+"""Options that several commands share, each written once: the same name, meaning and default wherever it is taken.
+
+A command that measures takes them all by one decorator:
+
+    @app.command()
+    @measuring
+    def score(file: Path, settings: "Settings", ...) -> None: ...
+
+The parameter `settings` then stands for every parameter of `settings_of` below.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
+
+if TYPE_CHECKING:
+    from sightline.pipeline.settings import Settings
+
+PANEL = "What is measured with"
+
+FormatOption = Annotated[str | None, Option(help="The file's format, where it cannot be guessed.")]
+OutOption = Annotated[Path, Option("--out", "-o", help="Folder for the results.")]
+MetricOption = Annotated[
+    list[str], Option("--metric", "-m", help="NAME or NAME:key=value,…; may be repeated.")
+]
+SomeMetricsOption = Annotated[
+    list[str] | None, Option("--metric", "-m", help="NAME or NAME:key=value,…; may be repeated.")
+]
+NlpOption = Annotated[str, Option(help="embedded, or any spaCy pipeline.", rich_help_panel=PANEL)]
+EncoderOption = Annotated[str, Option(help="pocket, or clip:NAME-or-PATH.", rich_help_panel=PANEL)]
+
+
+def settings_of(
+    encoder: EncoderOption = "pocket",
+    nlp: NlpOption = "embedded",
+    regions: Annotated[
+        str, Option(help="proposer, windows, boxes, boxes:FILE.csv or detector:NAME.", rich_help_panel=PANEL)
+    ] = "proposer",
+    region_count: Annotated[int, Option(help="Regions per picture.", rich_help_panel=PANEL)] = 10,
+    concreteness: Annotated[
+        Path | None, Option(help="A word;rating file instead of the embedded lexicon.", rich_help_panel=PANEL)
+    ] = None,
+    theta: Annotated[
+        str | None,
+        Option(help="auto, corpus, shipped, a number, or a statistics.json.", rich_help_panel=PANEL),
+    ] = None,
+    idf: Annotated[
+        str | None, Option(help="auto, corpus, shipped, or a saved idf file.", rich_help_panel=PANEL)
+    ] = None,
+    coherence: Annotated[
+        str | None,
+        Option(help="A sequence classifier for rovist-c: NAME or PATH.", rich_help_panel=PANEL),
+    ] = None,
+    vectors: Annotated[
+        Path | None, Option(help="Word vectors (GloVe text form) for rovist-vg.", rich_help_panel=PANEL)
+    ] = None,
+    vg: Annotated[
+        Path | None, Option(help="A model of `sightline train vg` for rovist-vg.", rich_help_panel=PANEL)
+    ] = None,
+    rater: Annotated[
+        Path | None, Option(help="A model of `sightline train rater` for vicr.", rich_help_panel=PANEL)
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        Option(help="NAME=VALUE, a choice of single metrics; may be repeated.", rich_help_panel=PANEL),
+    ] = None,
+    cache: Annotated[Path | None, Option(help="Folder of the vector cache.", rich_help_panel=PANEL)] = None,
+    no_cache: Annotated[
+        bool, Option("--no-cache", help="Keep nothing between runs.", rich_help_panel=PANEL)
+    ] = False,
+) -> "Settings":
+    """What a run measures with, from what the user typed."""
+    from sightline.pipeline.settings import Settings
+
+    chosen = (
+        Settings(
+            encoder=encoder, nlp=nlp, regions=regions, region_count=region_count, concreteness=concreteness
+        )
+        .with_options(
+            theta=theta,
+            idf=idf,
+            coherence=coherence,
+            vectors=str(vectors) if vectors else None,
+            vg=str(vg) if vg else None,
+            rater=str(rater) if rater else None,
+        )
+        .with_assignments(option or [])
+    )
+    return chosen.with_cache(None if no_cache else cache) if cache or no_cache else chosen
+
+
+def measuring(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `settings_of` in place of its parameter `settings`."""
+    own = inspect.signature(command)
+    if "settings" not in own.parameters:
+        raise TypeError(f"{command.__name__} takes no settings")
+    shared = inspect.signature(settings_of).parameters
+    parameters = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, given in own.parameters.items()
+        for parameter in (shared.values() if name == "settings" else (given,))
+    ]
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        settings = settings_of(**{name: given.pop(name) for name in shared})
+        command(**given, settings=settings)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    return run
