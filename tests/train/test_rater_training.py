@@ -23,7 +23,7 @@ from sightline.encoders.rater import (
 )
 from sightline.encoders.rater import network as forward
 from sightline.errors import UsageError
-from sightline.io.write import read_failures
+from sightline.io.scores import read_failures
 from sightline.train.rater import run as training
 from sightline.train.rater.bilinear import FLAT, Recipe, fit
 from sightline.train.rater.distribution import bins_of, distribution, figure

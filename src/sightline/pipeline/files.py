@@ -9,10 +9,10 @@ from sightline.errors import UsageError
 from sightline.features.base import Fitted
 from sightline.features.statistics import Theta, WordIdf
 from sightline.io import BadLine, read_items
-from sightline.io.write import ScoreWriter, read_failures, read_scores
+from sightline.io.results import ResultFolder, UnwritableError, whole
+from sightline.io.scores import ScoreWriter, read_failures, read_scores
 from sightline.items import Evidence, Failure, Item, Score
 from sightline.pipeline.journal import Journal
-from sightline.pipeline.result import summary_text
 from sightline.pipeline.run import Progress, Run
 from sightline.report import write_report
 
@@ -22,14 +22,12 @@ JOURNAL = "unfinished.sqlite"
 class FileSink:
     """Scores and failures straight to disk."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._writer = ScoreWriter(folder)
-        self.failures = 0
+    def __init__(self, out: ResultFolder) -> None:
+        self._folder = out.path
+        self._writer = ScoreWriter(out)
 
     def add(self, scores: Sequence[Score], failures: Sequence[Failure]) -> None:
         self._writer.add(scores, failures)
-        self.failures += len(failures)
 
     def evidence(self, metric: str) -> Iterable[Evidence]:
         self._writer.close()
@@ -57,26 +55,24 @@ def score_file(
 ) -> dict[str, Any]:
     """Score a file into a folder and return the summary. A run that is killed can be resumed from its journal."""
     items = read_items(source, format=format, on_error="collect")
-    journal = open_journal(folder, run, resume, overwrite)
-    try:
-        sink = FileSink(folder)
-        summary = _score_into(sink, items, run, journal, progress)
-        write_whole(folder / "summary.json", summary_text(summary))
-        write_whole(folder / "statistics.json", statistics_text(run.fitted))
-        write_report(
-            folder / "report.html",
-            journal.items(summary["items"]),
-            read_scores(folder / "scores.jsonl"),
-            list(read_failures(folder / "failures.jsonl")),
-            title=title or source.name,
-            summary=summary,
-        )
-    except OSError as fault:  # a full disk, a folder where a file should be
-        raise UsageError(
-            f"{fault.filename or folder}: cannot write there ({fault.strerror}); --resume goes on"
-        ) from None
-    journal.delete()
-    return {**summary, "failures": sink.failures}
+    with ResultFolder(folder, overwrite=overwrite, resume=resume) as out:
+        journal = open_journal(out, run)
+        try:
+            summary = _score_into(FileSink(out), items, run, journal, progress)
+            out.json("summary.json", summary)
+            out.text("statistics.json", statistics_text(run.fitted))
+            write_report(
+                folder / "report.html",
+                journal.items(summary["items"]),
+                read_scores(folder / "scores.jsonl"),
+                list(read_failures(folder / "failures.jsonl")),
+                title=title or source.name,
+                summary=summary,
+            )
+        except UnwritableError as fault:  # a full disk, a folder where a file should be
+            raise UsageError(f"{fault}; --resume goes on") from None
+        journal.delete()
+        return {**summary, "failures": out.failed}
 
 
 def _score_into(
@@ -93,17 +89,13 @@ def _score_into(
     return summary
 
 
-def open_journal(folder: Path, run: Run, resume: bool, overwrite: bool) -> Journal:
+def open_journal(out: ResultFolder, run: Run) -> Journal:
     """The folder's journal: a new one, or the unfinished one where the user says to go on."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise UsageError(f"{folder}: cannot write there ({fault.strerror})") from None
-    path = folder / JOURNAL
-    if path.exists() and not resume:
-        if not overwrite:
+    path = out.path / JOURNAL
+    if path.exists() and not out.resume:
+        if not out.overwrite:
             raise UsageError(
-                f"{folder} holds an unfinished run; give --resume to go on or --overwrite to start over"
+                f"{out.path} holds an unfinished run; give --resume to go on or --overwrite to start over"
             )
         Journal.remove(path)
     return Journal(path, run.fingerprint)
@@ -111,9 +103,8 @@ def open_journal(folder: Path, run: Run, resume: bool, overwrite: bool) -> Journ
 
 def write_whole(path: Path, text: str) -> None:
     """Put a file in place at once, so that a reader never sees half of it."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, "utf-8")
-    part.replace(path)
+    with whole(path) as file:
+        file.write(text.encode())
 
 
 def statistics_text(fitted: Fitted) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -132,7 +131,3 @@ def _item(given: object, base: Path, where: str) -> Item:
             f"{where} is a {type(given).__name__}; give an Item, or a dictionary as in JSON Lines"
         )
     return item_from_dict(given, base, where)
-
-
-def summary_text(summary: Mapping[str, Any]) -> str:
-    return json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

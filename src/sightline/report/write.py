@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from markupsafe import Markup
 
+from sightline.io.results import whole
 from sightline.items import DUPLICATE, Evidence, Failure, Item, Score
 from sightline.report import overview
 from sightline.report.gather import Gathered, Story
@@ -41,13 +42,12 @@ def write_report(
     shrunk until all fit into 24 MB.
     """
     gathered = Gathered(items, scores, failures)
-    part = path.with_name(path.name + ".part")
     try:
-        with part.open("w", encoding="utf-8", errors="replace") as out:
-            out.writelines(_pieces(gathered, failures, title, summary))
-        part.replace(path)
+        with whole(path) as out:
+            out.writelines(
+                piece.encode("utf-8", "replace") for piece in _pieces(gathered, failures, title, summary)
+            )
     finally:
-        part.unlink(missing_ok=True)
         gathered.close()
 
 

@@ -1,22 +1,28 @@
-"""Scores and failures to disk as they are made, and back. Each file is put in place whole."""
+"""Scores and failures to disk as they are made, and back."""
 
-import os
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sightline.errors import UsageError
+from sightline.io.results import ResultFolder, failure_row, told, whole
 from sightline.items import Failure, Score
 
 T = TypeVar("T")
 
+SCORES = "scores.jsonl"
+FAILURES = "failures.jsonl"
+TABLE = "scores.parquet"
+
 SCHEMA = pa.schema(
     [
         ("id", pa.string()),
+        ("system", pa.string()),
         ("metric", pa.string()),
         ("score", pa.float64()),
         ("signature", pa.string()),
@@ -29,51 +35,54 @@ ROW_GROUP = 4096
 class ScoreWriter:
     """Writes scores.jsonl, scores.parquet (evidence as JSON text) and failures.jsonl.
 
-    They appear in the folder together when the writer is closed; until then they are called `….part`.
+    They appear in the folder together when the writer is closed.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._paths = [folder / name for name in ("scores.jsonl", "failures.jsonl", "scores.parquet")]
-        self._parts = [path.with_name(path.name + ".part") for path in self._paths]
-        self._scores: IO[bytes] = self._parts[0].open("wb")
-        self._failures: IO[bytes] = self._parts[1].open("wb")
-        self._table = pq.ParquetWriter(self._parts[2], SCHEMA, compression="zstd")
-        self._rows: list[tuple[str, str, float, str, str]] = []
+    def __init__(self, folder: ResultFolder) -> None:
+        self._folder = folder
+        self._parts = ExitStack()
+        with told(folder.path):
+            self._scores, self._failures, table = (
+                self._parts.enter_context(whole(folder.path / name)) for name in (SCORES, FAILURES, TABLE)
+            )
+            self._table = pq.ParquetWriter(table, SCHEMA, compression="zstd")
+        self._rows: list[tuple[str, str | None, str, float, str, str]] = []
         self._encode = msgspec.json.Encoder().encode
         self._closed = False
 
     def add(self, scores: Sequence[Score], failures: Sequence[Failure]) -> None:
-        for score in scores:
-            self._scores.write(self._encode(score) + b"\n")
-            evidence = self._encode(score.evidence).decode()
-            self._rows.append((score.id, score.metric, score.score, score.signature, evidence))
-        for failure in failures:
-            self._failures.write(self._encode(failure) + b"\n")
-        if len(self._rows) >= ROW_GROUP:
-            self._write_rows()
+        with told(self._folder.path):
+            for score in scores:
+                evidence = self._encode(score.evidence)
+                row = (score.id, score.system, score.metric, score.score, score.signature)
+                line = dict(zip(SCHEMA.names, (*row, msgspec.Raw(evidence)), strict=True))
+                self._scores.write(self._encode(line) + b"\n")
+                self._rows.append((*row, evidence.decode()))
+            for failure in failures:
+                self._failures.write(self._encode(failure_row(failure)) + b"\n")
+            self._folder.failed += len(failures)
+            if len(self._rows) >= ROW_GROUP:
+                self._write_rows()
 
     def close(self) -> None:
         """Put the files in place. Closing again does nothing."""
         if self._closed:
             return
         self._closed = True
-        self._write_rows()
-        self._table.close()
-        for file in (self._scores, self._failures):
-            file.flush()
-            os.fsync(file.fileno())
-            file.close()
-        for part, path in zip(self._parts, self._paths, strict=True):
-            part.replace(path)
+        with told(self._folder.path):
+            self._write_rows()
+            self._table.close()
+        self._parts.close()
 
     def abandon(self) -> None:
         """Let go of what was written so far. Files that are in place already stay."""
         if not self._closed:
             self._closed = True
-            for file in (self._scores, self._failures, self._table):
-                file.close()
-            for part in self._parts:
-                part.unlink(missing_ok=True)
+            with suppress(_Abandoned, OSError):
+                self._table.close()
+            with suppress(_Abandoned):
+                abandoned = _Abandoned()
+                self._parts.__exit__(type(abandoned), abandoned, None)
 
     def _write_rows(self) -> None:
         if self._rows:
@@ -83,6 +92,10 @@ class ScoreWriter:
             ]
             self._table.write_table(pa.table(columns, schema=SCHEMA))
             self._rows.clear()
+
+
+class _Abandoned(Exception):  # noqa: N818 - told to the files, so that they do not appear
+    """The run was given up."""
 
 
 def read_scores(path: Path) -> Iterator[Score]:
