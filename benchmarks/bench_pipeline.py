@@ -23,12 +23,12 @@ from rich.console import Console
 from rich.table import Table
 from tokenizers.pre_tokenizers import ByteLevel
 
+from sightline import score
 from sightline.features.base import Features
 from sightline.features.statistics import SCALE
 from sightline.features.text import Phrases, Sentences
 from sightline.items import Item
 from sightline.metrics.groovist import groovist
-from sightline.pipeline.result import score
 from sightline.pipeline.settings import LocalTools, Settings
 from sightline.vision import Pictures, load_regions
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from sightline.items import Evidence, Failure, Item, Rating, Score
 
 if TYPE_CHECKING:
-    from sightline.pipeline.result import Result, score
+    from sightline.api import score
+    from sightline.result import Result
 
 __all__ = ["Evidence", "Failure", "Item", "Rating", "Result", "Score", "score"]
 
@@ -18,7 +19,7 @@ __all__ = ["Evidence", "Failure", "Item", "Rating", "Result", "Score", "score"]
 def __getattr__(name: str) -> Any:
     """The pipeline is imported when first used, so that importing one room does not load them all."""
     if name in ("Result", "score"):
-        from sightline.pipeline import result
+        from sightline import api
 
-        return getattr(result, name)
+        return getattr(api, name)
     raise AttributeError(f"module 'sightline' has no attribute '{name}'")

@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from sightline.api import score_file
 from sightline.errors import UsageError
 from sightline.pipeline.engines import Batch, engines
-from sightline.pipeline.files import JOURNAL, score_file
+from sightline.pipeline.files import JOURNAL
 from sightline.pipeline.run import Run
 from sightline.pipeline.settings import Settings
 
@@ -171,7 +172,7 @@ def test_a_resumed_run_notices_what_changed(
     def crash(*given: Any, **more: Any) -> None:
         raise Crash
 
-    monkeypatch.setattr("sightline.pipeline.files.write_report", crash)
+    monkeypatch.setattr("sightline.api.write_report", crash)
     with pytest.raises(Crash):
         score_file(source, run("clipscore"), folder, progress=quiet)
     monkeypatch.undo()
@@ -203,7 +204,7 @@ def test_a_resumed_run_notices_another_content_of_a_given_file(
     def crash(*given: Any, **more: Any) -> None:
         raise Crash
 
-    monkeypatch.setattr("sightline.pipeline.files.write_report", crash)
+    monkeypatch.setattr("sightline.api.write_report", crash)
     with pytest.raises(Crash):
         score("0.6")
     monkeypatch.undo()
@@ -225,7 +226,7 @@ def test_a_resumed_run_takes_another_theta(
     def crash(*given: Any, **more: Any) -> None:
         raise Crash
 
-    monkeypatch.setattr("sightline.pipeline.files.write_report", crash)
+    monkeypatch.setattr("sightline.api.write_report", crash)
     with pytest.raises(Crash):
         score("out", "0.6")
     monkeypatch.undo()

@@ -7,14 +7,15 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from sightline.api import score_file
 from sightline.cli.app import app, console
 from sightline.cli.options import OutOption, measuring
 from sightline.cli.progress import run_progress
 from sightline.errors import UsageError
+from sightline.io.results import write_whole
 from sightline.meta.comparison.distance import PARTS, Distance, distance
 from sightline.meta.comparison.distance_page import comparison_page
 from sightline.meta.comparison.score_tables import ScoreTable, holds_scores, read_table
-from sightline.pipeline.files import score_file, write_whole
 from sightline.pipeline.run import Run
 from sightline.pipeline.settings import Settings
 

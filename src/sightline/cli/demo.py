@@ -6,12 +6,12 @@ from pathlib import Path
 from rich import box
 from rich.table import Table
 
+from sightline.api import score_file
 from sightline.cli.app import app, console
 from sightline.cli.options import OutOption, measuring
 from sightline.cli.progress import run_progress
 from sightline.demo import METRICS, STORIES, VERSIONS, by_version, mean_by_version
 from sightline.io.scores import read_scores
-from sightline.pipeline.files import score_file
 from sightline.pipeline.run import Run
 from sightline.pipeline.settings import Settings
 

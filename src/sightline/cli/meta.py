@@ -16,6 +16,7 @@ from sightline.cli.options import OutOption, SomeMetricsOption, measuring
 from sightline.cli.progress import run_progress
 from sightline.errors import UsageError
 from sightline.io import read_items
+from sightline.io.results import write_whole
 from sightline.items import Failure
 from sightline.meta.check import check as check_numbers
 from sightline.meta.evaluate import SAMPLES, evaluate
@@ -37,7 +38,6 @@ from sightline.meta.study.words import (
     reasons,
     table_of,
 )
-from sightline.pipeline.files import write_whole
 from sightline.pipeline.settings import Settings
 
 

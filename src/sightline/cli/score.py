@@ -29,8 +29,8 @@ def score(
     ] = False,
 ) -> None:
     """Score stories and captions against their pictures."""
+    from sightline.api import score_file
     from sightline.cli.progress import run_progress, summary_table
-    from sightline.pipeline.files import score_file
     from sightline.pipeline.run import Run
 
     run = Run(metric, settings, engine)

@@ -15,8 +15,8 @@ from sightline.corpus.entries import Entry
 from sightline.corpus.report import report
 from sightline.corpus.summary import summary
 from sightline.errors import UsageError
+from sightline.io.results import write_whole
 from sightline.metrics.base import package_version
-from sightline.pipeline.files import write_whole
 
 DIVERSITY = (
     "id", "axis", "self_bleu", "diversity", "captions", "confidence", "purity", "published_self_bleu",

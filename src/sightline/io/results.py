@@ -146,6 +146,12 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
                 part.unlink(missing_ok=True)
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Put a file in place at once, so that a reader never sees half of it."""
+    with whole(path) as file:
+        file.write(text.encode())
+
+
 @contextmanager
 def told(path: Path) -> Iterator[None]:
     """Trouble with the disk as one clear line."""

@@ -3,18 +3,12 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from sightline.items import Evidence, Failure, Item
-from sightline.pipeline.journal import Journal
+from sightline.pipeline.memory import score_in_memory, silent
 from sightline.pipeline.plan import Plan
-from sightline.pipeline.result import Result
 from sightline.pipeline.run import Progress, Run
 from sightline.pipeline.settings import Settings
-
-
-def _silent(stage: str, done: int) -> None:
-    """Tells nobody."""
 
 
 @dataclass(frozen=True)
@@ -40,25 +34,19 @@ def score_items(
     settings: Settings | None = None,
     *,
     engine: str = "local",
-    progress: Progress = _silent,
+    progress: Progress = silent,
     learn_from: Collection[str] | None = None,
 ) -> Scored:
     """Score items with metrics, every feature computed once; corpus statistics from the named items, or from all."""
-    run = Run(metrics, settings or Settings(), engine)
-    result = Result(tuple(items))
-    journal = Journal(None, run.fingerprint)
-    try:
-        summary: dict[str, Any] = run.score(items, journal, result, progress, learn_from)
-    finally:
-        journal.close()
+    kept = score_in_memory(items, Run(metrics, settings or Settings(), engine), progress, learn_from)
     scores: dict[str, dict[str, float]] = {spec: {} for spec in metrics}
     evidence: dict[str, dict[str, Evidence]] = {spec: {} for spec in metrics}
-    for found in result.scores:
+    for found in kept.scores:
         scores[found.metric][found.id] = found.score
         evidence[found.metric][found.id] = found.evidence
-    signatures = {spec: row["signature"] for spec, row in summary["metrics"].items()}
-    corpus = {spec: row.get("corpus") for spec, row in summary["metrics"].items()}
-    return Scored(scores, evidence, signatures, result.failures, corpus)
+    signatures = {spec: row["signature"] for spec, row in kept.summary["metrics"].items()}
+    corpus = {spec: row.get("corpus") for spec, row in kept.summary["metrics"].items()}
+    return Scored(scores, evidence, signatures, kept.failures, corpus)
 
 
 def shared_notes(evidence: Mapping[str, Mapping[str, Evidence]], share: float = 0.05) -> tuple[str, ...]:

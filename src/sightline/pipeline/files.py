@@ -1,20 +1,21 @@
 """A run over files: items in, the contract's result files out, each put in place whole."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sightline.errors import UsageError
 from sightline.features.base import Fitted
 from sightline.features.statistics import Theta, WordIdf
-from sightline.io import BadLine, read_items
-from sightline.io.results import ResultFolder, UnwritableError, whole
-from sightline.io.scores import ScoreWriter, read_failures, read_scores
+from sightline.io import BadLine
+from sightline.io.results import ResultFolder, UnwritableError
+from sightline.io.scores import FAILURES, SCORES, ScoreWriter, read_failures, read_scores
 from sightline.items import Evidence, Failure, Item, Score
 from sightline.pipeline.journal import Journal
 from sightline.pipeline.run import Progress, Run
-from sightline.report import write_report
 
 JOURNAL = "unfinished.sqlite"
 
@@ -31,9 +32,7 @@ class FileSink:
 
     def evidence(self, metric: str) -> Iterable[Evidence]:
         self._writer.close()
-        return (
-            score.evidence for score in read_scores(self._folder / "scores.jsonl") if score.metric == metric
-        )
+        return (score.evidence for score in read_scores(self._folder / SCORES) if score.metric == metric)
 
     def close(self) -> None:
         self._writer.close()
@@ -42,37 +41,41 @@ class FileSink:
         self._writer.abandon()
 
 
-def score_file(
-    source: Path,
-    run: Run,
-    folder: Path,
-    *,
-    format: str | None = None,
-    resume: bool = False,
-    overwrite: bool = False,
-    title: str | None = None,
-    progress: Progress,
-) -> dict[str, Any]:
-    """Score a file into a folder and return the summary. A run that is killed can be resumed from its journal."""
-    items = read_items(source, format=format, on_error="collect")
-    with ResultFolder(folder, overwrite=overwrite, resume=resume) as out:
-        journal = open_journal(out, run)
-        try:
-            summary = _score_into(FileSink(out), items, run, journal, progress)
-            out.json("summary.json", summary)
-            out.text("statistics.json", statistics_text(run.fitted))
-            write_report(
-                folder / "report.html",
-                journal.items(summary["items"]),
-                read_scores(folder / "scores.jsonl"),
-                list(read_failures(folder / "failures.jsonl")),
-                title=title or source.name,
-                summary=summary,
-            )
-        except UnwritableError as fault:  # a full disk, a folder where a file should be
-            raise UsageError(f"{fault}; --resume goes on") from None
-        journal.delete()
-        return {**summary, "failures": out.failed}
+@dataclass(frozen=True)
+class Written:
+    """A run on disk: what its report is made of."""
+
+    folder: Path
+    summary: dict[str, Any]
+    journal: Journal
+
+    def items(self) -> Iterator[Item]:
+        return self.journal.items(self.summary["items"])
+
+    def scores(self) -> Iterator[Score]:
+        return read_scores(self.folder / SCORES)
+
+    def failures(self) -> Iterator[Failure]:
+        return read_failures(self.folder / FAILURES)
+
+
+@contextmanager
+def scored_into(
+    out: ResultFolder, items: Iterable[Item | BadLine], run: Run, progress: Progress
+) -> Iterator[Written]:
+    """Score items into a folder, for a block that adds what else belongs there.
+
+    A run that is killed can be resumed from its journal, which goes when the block ends well.
+    """
+    journal = open_journal(out, run)
+    try:
+        summary = _score_into(FileSink(out), items, run, journal, progress)
+        out.json("summary.json", summary)
+        out.text("statistics.json", statistics_text(run.fitted))
+        yield Written(out.path, summary, journal)
+    except UnwritableError as fault:  # a full disk, a folder where a file should be
+        raise UsageError(f"{fault}; --resume goes on") from None
+    journal.delete()
 
 
 def _score_into(
@@ -99,12 +102,6 @@ def open_journal(out: ResultFolder, run: Run) -> Journal:
             )
         Journal.remove(path)
     return Journal(path, run.fingerprint)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Put a file in place at once, so that a reader never sees half of it."""
-    with whole(path) as file:
-        file.write(text.encode())
 
 
 def statistics_text(fitted: Fitted) -> str:

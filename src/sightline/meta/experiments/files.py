@@ -3,11 +3,11 @@
 import json
 from pathlib import Path
 
+from sightline.io.results import write_whole
 from sightline.meta.experiments.base import Table
 from sightline.meta.experiments.page import experiment_page
 from sightline.meta.experiments.words import compact
 from sightline.meta.study.files import markdown_table, write_failures
-from sightline.pipeline.files import write_whole
 
 
 def write_experiment(found: Table, folder: Path, name: str) -> None:

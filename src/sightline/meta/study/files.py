@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from sightline.io.results import write_whole
 from sightline.items import Failure
 from sightline.meta.study.page import study_page
 from sightline.meta.study.words import (
@@ -16,7 +17,6 @@ from sightline.meta.study.words import (
     reasons,
     table_of,
 )
-from sightline.pipeline.files import write_whole
 
 
 def write_study(study: Study, folder: Path) -> None:

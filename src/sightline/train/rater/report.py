@@ -11,9 +11,9 @@ import numpy as np
 
 from sightline.charts import grouped
 from sightline.encoders.rater import half_width_at
+from sightline.io.results import write_whole
 from sightline.meta.correlation import interval, resample
 from sightline.meta.evaluate import Evaluation
-from sightline.pipeline.files import write_whole
 from sightline.report import page
 from sightline.train.rater.distribution import bins_of, distribution, figure
 from sightline.train.rater.errors import EDGES, FEWEST, Range
