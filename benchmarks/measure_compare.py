@@ -13,9 +13,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.meta.comparison.contest import Contest, Side, contests
-from sightline.metrics.base import Together
-from sightline.metrics.bleu import bleu_of_sums, bleu_rows, summable
+from sightline.meta.comparison.contest import Contest, Side, Together, contests
+from sightline.metrics.bleu import bleu_rows
 
 Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int, float], tuple[Side, Side, NDArray[np.int64]]]
@@ -31,6 +30,12 @@ def scores(rng: np.random.Generator, pictures: int, shift: float) -> tuple[Side,
     return Side(a, Together.mean(a)), Side(b, Together.mean(b)), group
 
 
+def bleu_of_sums(sums: Floats) -> Floats:
+    """BLEU-4 from summed rows of four matches, length, reference length and four numbers of n-grams."""
+    precision: Floats = np.prod(sums[:, :4] / np.maximum(sums[:, 6:], 1), axis=1) ** 0.25
+    return precision * np.exp(np.minimum(1 - sums[:, 5] / sums[:, 4], 0))
+
+
 def bleu(rng: np.random.Generator, pictures: int, shift: float) -> tuple[Side, Side, NDArray[np.int64]]:
     """Counts as of captions of 8 to 14 words: each n-gram matches with a chance of its own, a's higher by the shift."""
     length = rng.integers(8, 15, (2, pictures)).astype(float)
@@ -40,7 +45,12 @@ def bleu(rng: np.random.Generator, pictures: int, shift: float) -> tuple[Side, S
         chance = np.clip(easy + more, 0, 1)
         matches = [rng.binomial((words - n).astype(int), chance ** (1 + 0.8 * n)) for n in range(4)]
         counts = np.column_stack([*matches, words, words]).astype(float)
-        sides.append(Side(bleu_rows(counts)[:, -1], Together(summable(counts), bleu_of_sums)))
+        sides.append(
+            Side(
+                bleu_rows(counts)[:, -1],
+                Together(np.hstack([counts, words[:, None] - np.arange(4)]), bleu_of_sums),
+            )
+        )
     return sides[0], sides[1], np.arange(pictures)
 
 

@@ -10,14 +10,9 @@ from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
 from scipy import stats
 
-from sightline.items import Evidence
-from sightline.meta.comparison.contest import Contest, Side, contests, corrected, rounds_for
+from sightline.meta.comparison.contest import Contest, Side, Together, contests, corrected, rounds_for
 from sightline.meta.comparison.resampling import drawn_sums, group_sums, swapped_sums
 from sightline.meta.significance import holm
-from sightline.metrics import make_metric
-from sightline.metrics.base import Together
-from sightline.metrics.bleu import Bleu4, corpus_bleu
-from sightline.metrics.meteor import Meteor
 
 scores = st.floats(-5, 5, allow_subnormal=False)
 
@@ -76,16 +71,15 @@ def test_bleu_is_resampled_as_sacrebleu_resamples_it() -> None:
     named = [(name, list(lines)) for name, lines in texts.items()]
     _, swapped = PairedTest(named, {"BLEU": bleu}, [references], test_type="ar", n_samples=5000)()
     _, drawn = PairedTest(named, {"BLEU": bleu}, [references], test_type="bs", n_samples=5000)()
-    metric = make_metric("sacrebleu")
+
+    def together(rows: np.ndarray) -> np.ndarray:
+        return np.array([bleu.compute_bleu(row[:4], row[4:8], *row[8:]).score for row in rows.tolist()])
+
     sides = []
     for lines in texts.values():
         found = [bleu.sentence_score(text, [ref]) for text, ref in zip(lines, references, strict=True)]
-        evidence = [
-            Evidence(counts={"sacrebleu": (*f.counts, *f.totals, f.sys_len, f.ref_len)}) for f in found
-        ]
-        together = metric.together(evidence)
-        assert together is not None
-        sides.append(Side(np.array([f.score for f in found]), together))
+        rows = np.array([(*f.counts, *f.totals, f.sys_len, f.ref_len) for f in found], float)
+        sides.append(Side(np.array([f.score for f in found]), Together(rows, together)))
     (found,) = contests([(sides[0], sides[1])], np.arange(150), samples=5000, rounds=5000)
     scores = swapped["BLEU"]
     assert (found.a, found.b) == pytest.approx((scores[0].score, scores[1].score))
@@ -192,21 +186,3 @@ def test_sums_of_groups_and_of_all_ways_to_swap(groups: int, times: int) -> None
     moved, exact = swapped_sums(sums, 1 << groups, 0)
     assert exact and len(moved) == 1 << groups
     assert moved.mean(axis=0) == pytest.approx(rows.sum(axis=0) / 2)
-
-
-def test_corpus_values_from_sums_are_those_of_the_metrics() -> None:
-    rng = np.random.default_rng(9)
-    length = rng.integers(1, 14, 30).astype(float)
-    counts = np.column_stack([np.minimum(length, k) for k in (6, 4, 2, 1)] + [length, length + 1])
-    bleu = Bleu4().together([Evidence(counts={"bleu": tuple(row)}) for row in counts])
-    assert bleu.value == corpus_bleu(counts)
-    # Word by word from the definition: clipped matches over n-grams, times the brevity penalty.
-    ngrams = [sum(max(value - k, 0) for value in length) for k in range(4)]
-    precision = np.prod([counts[:, k].sum() / ngrams[k] for k in range(4)]) ** 0.25
-    assert bleu.value == pytest.approx(precision * np.exp(1 - (length.sum() + 30) / length.sum()), rel=1e-6)
-    meteor = Meteor()
-    rows = [Evidence(counts={"rank": tuple(map(float, rng.integers(1, 9, 21)))}) for _ in range(5)]
-    found = meteor.together(rows)
-    assert found is not None and found.value == meteor.corpus(rows, None)  # type: ignore[arg-type]
-    mixed = [*rows, Evidence(counts={"hter": (1.0,) * 21})]
-    assert meteor.together(mixed) is None

@@ -1,12 +1,8 @@
 """What a metric is: options as dataclass fields, the features it needs, and a score with its evidence."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from sightline.errors import Unscorable
 from sightline.features.base import Feature, Features, Fitted, Statistic, Tools, in_order, options_of
@@ -17,27 +13,6 @@ metrics: Registry[type["Metric"]] = Registry("metric")
 M = TypeVar("M", bound="type[Metric]")
 
 Scored = tuple[float, Evidence]
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Together:
-    """A value of many items together, from numbers of each item that add up: what a bootstrap resamples."""
-
-    rows: Floats
-    """[item, number]"""
-    of: Callable[[Floats], Floats]
-    """From sums of rows [sample, number] to the value of each sample."""
-
-    @classmethod
-    def mean(cls, scores: Sequence[float] | Floats) -> "Together":
-        """The plain mean, of metrics that have no corpus-level value of their own."""
-        values = np.asarray(scores, np.float64)
-        return cls(np.column_stack([values, np.ones(len(values))]), lambda sums: sums[:, 0] / sums[:, 1])
-
-    @property
-    def value(self) -> float:
-        return float(self.of(self.rows.sum(axis=0, keepdims=True))[0])
 
 
 class Metric:
@@ -72,10 +47,6 @@ class Metric:
 
     def corpus(self, evidence: Iterable[Evidence], fitted: Fitted) -> float | None:
         """A corpus-level value from every scored item's evidence, where the metric has one (BLEU, CIDEr)."""
-        return None
-
-    def together(self, evidence: Sequence[Evidence]) -> Together | None:
-        """What the corpus-level value is made of, where that is not the mean of the scores."""
         return None
 
     def signature(self, tools: Tools, fitted: Fitted) -> str:

@@ -1,6 +1,6 @@
 """BLEU as COCO's caption evaluation computes it (Papineni et al. 2002), with the closest reference length."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sightline.features.base import Feature, Features, Fitted
 from sightline.features.reference import NgramMatches, TokenKind, Tokens
 from sightline.items import Evidence
-from sightline.metrics.base import Metric, Scored, Together, metric
+from sightline.metrics.base import Metric, Scored, metric
 
 SMALL = 1e-9
 TINY = 1e-15
@@ -29,22 +29,12 @@ def bleu_rows(counts: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def corpus_bleu(counts: NDArray[np.float64]) -> float:
     """BLEU-n of all items together, from rows of n matches, the length and the reference length."""
-    return float(bleu_of_sums(summable(counts).sum(axis=0, keepdims=True))[0])
-
-
-def summable(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The rows with their numbers of n-grams, which unlike those that follow from a length add up."""
     n = counts.shape[1] - 2
-    return np.hstack([counts, np.maximum(counts[:, n, None] - np.arange(n), 0)])
-
-
-def bleu_of_sums(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """BLEU-n from summed rows of n matches, length, reference length and n numbers of n-grams."""
-    n = (sums.shape[1] - 2) // 2
-    precision: NDArray[np.float64] = np.prod((sums[:, :n] + TINY) / (sums[:, n + 2 :] + SMALL), axis=1)
-    ratio = (sums[:, n] + TINY) / (sums[:, n + 1] + SMALL)
-    value: NDArray[np.float64] = precision ** (1 / n) * np.exp(np.minimum(1 - 1 / ratio, 0))
-    return value
+    guess = np.maximum(counts[:, n, None] - np.arange(n), 0).sum(axis=0)
+    totals = counts.sum(axis=0)
+    precision = np.prod((totals[:n] + TINY) / (guess + SMALL)) ** (1 / n)
+    ratio = (totals[n] + TINY) / (totals[n + 1] + SMALL)
+    return float(precision * np.exp(min(1 - 1 / ratio, 0)))
 
 
 class Bleu(Metric):
@@ -67,10 +57,6 @@ class Bleu(Metric):
     def corpus(self, evidence: Iterable[Evidence], fitted: Fitted) -> float | None:
         counts = np.array([found.counts["bleu"] for found in evidence], np.float64)
         return corpus_bleu(counts) if len(counts) else None
-
-    def together(self, evidence: Sequence[Evidence]) -> Together:
-        counts = np.array([found.counts["bleu"] for found in evidence], np.float64)
-        return Together(summable(counts.reshape(-1, self.order + 2)), bleu_of_sums)
 
 
 @metric("bleu-1")

@@ -10,7 +10,7 @@ from sightline.features.base import Feature, Features, Fitted
 from sightline.features.meteor import JavaMeteor, MeteorMatches
 from sightline.features.reference import TokenKind
 from sightline.items import Evidence
-from sightline.metrics.base import Metric, Scored, Together, metric
+from sightline.metrics.base import Metric, Scored, metric
 from sightline.text.alignment import STAGES
 
 Task = Literal["rank", "hter"]
@@ -74,13 +74,3 @@ class Meteor(Metric):
             return None
         totals = np.sum([counts for _, counts in rows], axis=0)
         return meteor(totals.tolist(), "rank" if tasks == {"rank"} else "hter")
-
-    def together(self, evidence: Sequence[Evidence]) -> Together | None:
-        rows = [next(iter(found.counts.items())) for found in evidence]
-        task: Task = "rank" if rows and rows[0][0] == "rank" else "hter"
-        if any(other != task for other, _ in rows):
-            return None
-        return Together(
-            np.array([counts for _, counts in rows], np.float64),
-            lambda sums: np.array([meteor(counts.tolist(), task) for counts in sums]),
-        )

@@ -1,6 +1,6 @@
 """Sentence and corpus BLEU as sacreBLEU computes them (Post 2018), with its own tokeniser and signature."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -10,7 +10,7 @@ import numpy as np
 from sightline.errors import Unscorable
 from sightline.features.base import Features, Fitted, Tools
 from sightline.items import Evidence
-from sightline.metrics.base import Metric, Scored, Together, metric
+from sightline.metrics.base import Metric, Scored, metric
 
 Tokenizer = Literal["13a", "intl", "char", "none"]
 
@@ -40,16 +40,10 @@ class SacreBleu(Metric):
         return float(found.score), Evidence(counts={"sacrebleu": tuple(map(float, counts))})
 
     def corpus(self, evidence: Iterable[Evidence], fitted: Fitted) -> float | None:
-        found = self.together(list(evidence))
-        return found.value if len(found.rows) else None
-
-    def together(self, evidence: Sequence[Evidence]) -> Together:
-        rows = np.array([found.counts["sacrebleu"] for found in evidence], np.float64).reshape(-1, 10)
-        return Together(
-            rows, lambda sums: np.array([self._of(row) for row in sums.round().astype(int).tolist()])
-        )
-
-    def _of(self, totals: Sequence[int]) -> float:
+        rows = np.array([found.counts["sacrebleu"] for found in evidence])
+        if not len(rows):
+            return None
+        totals = rows.sum(axis=0).astype(int).tolist()
         bleu = _bleu(self.tokenize, False)
         score = bleu.compute_bleu(
             totals[:4], totals[4:8], totals[8], totals[9], bleu.smooth_method, bleu.smooth_value

@@ -1,6 +1,6 @@
 """Two systems in one metric: the difference with its interval, whether chance could have made it, and who wins."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,13 +15,32 @@ from sightline.meta.comparison.resampling import (
     swapped_sums,
 )
 from sightline.meta.significance import holm
-from sightline.metrics.base import Together
 
 SAMPLES = 1000
 POWER = 0.8
 """How surely a difference of the size called detectable is found at p < .05."""
 ROUNDING = 1e-10
 """Differences nearer than this, in parts of the values, are the same but for rounding."""
+
+
+@dataclass(frozen=True)
+class Together:
+    """A value of many items together, from numbers of each item that add up: what a bootstrap resamples."""
+
+    rows: Floats
+    """[item, number]"""
+    of: Callable[[Floats], Floats]
+    """From sums of rows [sample, number] to the value of each sample."""
+
+    @classmethod
+    def mean(cls, scores: Sequence[float] | Floats) -> "Together":
+        """The plain mean, of metrics that have no corpus-level value of their own."""
+        values = np.asarray(scores, np.float64)
+        return cls(np.column_stack([values, np.ones(len(values))]), lambda sums: sums[:, 0] / sums[:, 1])
+
+    @property
+    def value(self) -> float:
+        return float(self.of(self.rows.sum(axis=0, keepdims=True))[0])
 
 
 @dataclass(frozen=True)
