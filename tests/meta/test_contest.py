@@ -67,17 +67,18 @@ def test_bleu_is_resampled_as_sacrebleu_resamples_it() -> None:
         ]
 
     texts = {"a": system(0.83), "b": system(0.8)}
-    bleu = BLEU()
+    bleu, sentence = BLEU(), BLEU(effective_order=True)
     named = [(name, list(lines)) for name, lines in texts.items()]
     _, swapped = PairedTest(named, {"BLEU": bleu}, [references], test_type="ar", n_samples=5000)()
     _, drawn = PairedTest(named, {"BLEU": bleu}, [references], test_type="bs", n_samples=5000)()
 
     def together(rows: np.ndarray) -> np.ndarray:
-        return np.array([bleu.compute_bleu(row[:4], row[4:8], *row[8:]).score for row in rows.tolist()])
+        totals = rows.round().astype(int).tolist()
+        return np.array([bleu.compute_bleu(row[:4], row[4:8], *row[8:]).score for row in totals])
 
     sides = []
     for lines in texts.values():
-        found = [bleu.sentence_score(text, [ref]) for text, ref in zip(lines, references, strict=True)]
+        found = [sentence.sentence_score(text, [ref]) for text, ref in zip(lines, references, strict=True)]
         rows = np.array([(*f.counts, *f.totals, f.sys_len, f.ref_len) for f in found], float)
         sides.append(Side(np.array([f.score for f in found]), Together(rows, together)))
     (found,) = contests([(sides[0], sides[1])], np.arange(150), samples=5000, rounds=5000)
