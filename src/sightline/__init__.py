@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sightline import errors, functional
-    from sightline.api import read_items, score
+    from sightline.api import score
     from sightline.errors import (
         BadLine,
         MissingExtra,
@@ -21,13 +21,15 @@ if TYPE_CHECKING:
         UnwritableError,
         UsageError,
     )
+    from sightline.io import read_items
     from sightline.items import Evidence, Failure, Item, Rating, Score
     from sightline.result import Result
 
     __version__: str
 
 _HOME = {
-    "sightline.api": ("read_items", "score"),
+    "sightline.api": ("score",),
+    "sightline.io": ("read_items",),
     "sightline.result": ("Result",),
     "sightline.items": ("Evidence", "Failure", "Item", "Rating", "Score"),
     "sightline.errors": (

@@ -7,7 +7,6 @@ import sys
 import pytest
 
 import sightline
-
 from sightline.cli.app import Commands, load_commands
 from sightline.cli.lazy import LazyGroup
 
@@ -111,7 +110,8 @@ def test_version_is_the_package_s(environment: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "offers"), [("sightline co", "corpus"), ("sightline train v", "vg"), ("sightline score --th", "--theta")]
+    ("words", "offers"),
+    [("sightline co", "corpus"), ("sightline train v", "vg"), ("sightline score --th", "--theta")],
 )
 def test_shells_complete_commands_and_options(environment: dict[str, str], words: str, offers: str) -> None:
     asked = {"_SIGHTLINE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
