@@ -17,6 +17,7 @@ from sightline.features.matched_pieces import Matched
 from sightline.features.meteor import count_matches as meteor_counts
 from sightline.features.meteor import prepared
 from sightline.features.reference import BATCH, TokenKind, closest_length, count_matches, tokenize
+from sightline.features.scenegraph import Fact, matched
 from sightline.features.word_distance import movers_distance
 from sightline.metrics import bertscore as _bertscore
 from sightline.metrics import clipscore as _clipscore
@@ -25,7 +26,6 @@ from sightline.metrics import rouge as _rouge
 from sightline.metrics.bleu import bleu_rows, corpus_bleu
 from sightline.metrics.cider import cider as cider_of
 from sightline.metrics.sacre import Tokenizer, corpus_score, sentence_score
-from sightline.metrics.scenegraph import Fact, matched
 from sightline.text.ngrams import ORDERS, DocumentFrequencies, Overlap, Texts, overlaps
 from sightline.text.wordnet import load_wordnet
 

@@ -85,7 +85,7 @@ def rovist_c(probabilities: Sequence[float], sentences: Sequence[str] | None = N
 
 
 def rovist_nr(sentences: Sequence[str], variant: _rovist_nr.Variant = "paper") -> float:
-    """RoViST-NR (Wang et al. 2022, equations 6 to 8): 1 - repetition between sentences and within them.
+    """RoViST-NR (Wang et al. 2022, equation 7): 1 - repetition between sentences and within them.
 
     Arguments: `sentences` of the story; `variant`, "paper" for the formula over sets of words, "published" for what the
     authors' program computes. Raises Unscorable where no sentence has a word, and for one sentence in "published".
