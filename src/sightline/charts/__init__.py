@@ -16,7 +16,7 @@ from sightline.charts.scale import decimals, ticks
 from sightline.charts.scatter import scatter
 from sightline.charts.sheet import Sheet, fitted
 from sightline.charts.words import SizedWord, shades, sized_words
-from sightline.charts.writing import clean, number
+from sightline.charts.writing import clean, counted, number
 
 __all__ = [
     "COLOURS",
@@ -26,6 +26,7 @@ __all__ = [
     "bars",
     "clean",
     "columns",
+    "counted",
     "decimals",
     "fitted",
     "forest",
