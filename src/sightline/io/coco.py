@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from sightline.errors import BadLine
 from sightline.io.base import Found, readers
 from sightline.io.hl import Axis
 from sightline.io.published import Album, Published, built, coco_names, id_in, objects_in
 from sightline.io.references import References, is_captions, picture_key
-from sightline.io.source import BadLine, Source
+from sightline.io.source import Source
 
 CALLED = {"text": "caption"}
 

@@ -7,13 +7,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
 from sightline.io.base import Found, readers
 from sightline.io.items import parse_text
 from sightline.io.judgements import holds_judgements, judgements
 from sightline.io.published import Album, Published, as_number, built, coco_names, id_in, last_parts
 from sightline.io.references import References, picture_key
-from sightline.io.source import BadLine, naming
+from sightline.io.source import naming
 from sightline.io.table import TableFile
 
 CALLED = {"text": "caption", "ratings": "rating"}

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
 from sightline.io.items import parse_number, parse_text
 from sightline.io.published import last_parts
-from sightline.io.source import BadLine, Source, naming
+from sightline.io.source import Source, naming
 
 ENTRIES, TRUTHS = "human_judgement", "ground_truth"
 FLICKR8K = ("flicker8k_", "flickr8k_")

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
 from sightline.io.flickr8k import by_image, is_token_file
 from sightline.io.hl import Axis, axes_of
 from sightline.io.item_rows import structured
 from sightline.io.published import COCO, SUFFIXES, last_parts
-from sightline.io.source import BadLine, Source
+from sightline.io.source import Source
 from sightline.io.table import TableFile
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
 from sightline.io.base import Found, readers
 from sightline.io.items import parse_number
 from sightline.io.published import Published, as_number, built, coco_names, last_parts
 from sightline.io.references import References
-from sightline.io.source import BadLine, naming
+from sightline.io.source import naming
 from sightline.io.table import TableFile
 
 RATING = re.compile(r"ratings|rating_\d+")

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal, TypedDict, TypeVar
 
 import pyarrow.parquet as pq
 
-from sightline.errors import UsageError
-from sightline.io import BadLine, Reader, TableFile
+from sightline.errors import BadLine, UsageError
+from sightline.io import Reader, TableFile
 from sightline.items import Item
 from sightline.meta.ratings import Scale
 from sightline.registry import Registry, build, parse_spec
