@@ -46,9 +46,8 @@ def main(data: Path) -> None:
     single, found = timed(lambda: [other.encode(text, add_special_tokens=False).ids for text in texts])
     odd = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
     differ = sum(ours.ids(f"a{c}b") != other.encode(f"a{c}b", add_special_tokens=False).ids for c in odd)
-    print(
-        f"{len(texts):,} captions, {sum(a != b for a, b in zip(mine, found, strict=True))} differ; {differ} characters differ"
-    )
+    wrong = sum(a != b for a, b in zip(mine, found, strict=True))
+    print(f"{len(texts):,} captions, {wrong} differ; {differ} characters differ")
     print(f"CPU time of tokenizers against ours: start {built_theirs / built:.1f}, ", end="")
     print(f"first reading {single / first:.1f}, second reading {single / again:.1f}")
 

@@ -71,8 +71,8 @@ def test_text_becomes_the_type_of_its_option(key: str, text: str, value: Any) ->
         ("flag", "Falsch", "m:flag=Falsch is not true or false"),
         ("count", "2.5", "m:count=2.5 is not a whole number"),
         ("layer", "last", "m:layer=last is not a whole number"),
-        ("share", "nan", "m:share=nan is not a number"),
-        ("share", "half", "m:share=half is not a number"),
+        ("share", "nan", "m:share=nan is not a finite number"),
+        ("share", "half", "m:share=half is not a finite number"),
         ("size", "3", "m:size=3 is not one of 1, 2"),
     ],
 )

@@ -10,6 +10,7 @@ registers what it defines.
 import dataclasses
 import importlib
 import importlib.metadata
+import math
 import pkgutil
 import types
 import typing
@@ -114,14 +115,14 @@ def build(cls: type[T], name: str, options: dict[str, str]) -> T:
     return cls(**values)
 
 
-KINDS = {bool: "true or false", int: "a whole number", float: "a number"}
+KINDS = {bool: "true or false", int: "a whole number", float: "a finite number"}
 
 
 def _convert(text: str, hint: Any, where: str) -> Any:
     """The value that a text stands for where this type is wanted: `false` is False for a bool."""
     try:
         found = msgspec.convert(text, hint, strict=False, dec_hook=lambda kind, given: kind(given))
-        if found == found:  # NaN is no number to work with
+        if not isinstance(found, float) or math.isfinite(found):
             return found
     except (msgspec.ValidationError, OverflowError):
         pass
