@@ -24,9 +24,11 @@ from sightline.psychometrics.agreement.coefficients import (
 from sightline.psychometrics.agreement.competency import (
     Competency,
     Factorial,
+    KnownAnswers,
     competency,
     competency_scores,
     factorial,
+    known_answers,
 )
 from sightline.psychometrics.agreement.gate import Passing, simulate_gate
 from sightline.psychometrics.agreement.workers import THRESHOLD, Gate, Selection, select_workers
@@ -113,6 +115,8 @@ class Analysis:
     passing: Passing | None = None
     """Whom the worker selection would let through, by simulation on the very gold ratings."""
     facets: Facets | None = None
+    known: KnownAnswers | None = None
+    """Raters on the items whose answer the study knows, where the file says which these are."""
 
     @cached_property
     def two_step(self) -> list[Coefficient]:
@@ -167,6 +171,8 @@ def analyse(ratings: Ratings, settings: Settings) -> Analysis:
         at = [(f"{p.covariate} = {p.value:g}", p.mean) for p in analysis.predictions]
         at = at or [("mean ability", found.spread[0].estimate)]
         analysis = replace(analysis, competency=competency(found, people.wle.ability, at))
+    if ratings.known:
+        analysis = replace(analysis, known=known_answers(ratings.known))
     if settings.facets:
         analysis = replace(analysis, facets=fit_facets(ratings.values, ratings.persons, errors=True))
     if settings.gold:
