@@ -13,6 +13,7 @@ from sightline.pipeline.memory import score_in_memory
 from sightline.pipeline.run import Progress, Run
 from sightline.pipeline.settings import Settings
 from sightline.report import write_report
+from sightline.resources import Holder
 from sightline.result import Result
 
 
@@ -59,11 +60,13 @@ def score(
     regions: str = Settings.regions,
     region_count: int = Settings.region_count,
     concreteness: str | Path | None = None,
+    holder: Holder | None = None,
     **options: str | float | None,
 ) -> Result:
     """Score items (objects, dictionaries in the form of the JSON Lines contract, or a file) with metrics.
 
     Image paths in dictionaries are relative to `base`. Bad lines of a file are failures, a bad dictionary is an error.
+    What is loaded is let go at the end; with a `Holder` of your own it stays loaded for the next call.
     `options` are named choices of single metrics: `theta`, `idf`,
     `coherence`, …
     """
@@ -85,7 +88,7 @@ def score(
         if isinstance(items, str | Path)
         else tuple(_item(item, Path(base), f"item {number}") for number, item in enumerate(items, 1))
     )
-    kept = score_in_memory(ready, Run(metrics, settings, engine))
+    kept = score_in_memory(ready, Run(metrics, settings, engine, holder))
     found = tuple(item for item in ready if isinstance(item, Item))
     return Result(found, kept.scores, kept.failures, kept.summary)
 

@@ -13,13 +13,15 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 from sightline.errors import UsageError, extra
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 # Intel's matrix library may sum rows in different orders, depending on threads. This asks it not to: a vector
 # must not depend on what it is computed beside. It is read when the library is first used.
@@ -40,7 +42,7 @@ LEFT_BY_TRAINING = ("training_args.bin", "optimizer.pt", "optimizer.bin", "sched
 FRESH = 0.1
 """Seconds within which a file can change again without its time telling: its digest is not remembered so soon."""
 
-State = tuple[int, int, int, int]
+State = tuple[int, int, int]
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -88,6 +90,8 @@ class Resource:
 
     def ahead(self) -> "Resource":
         """Begin to read the files for their digest, beside their loading."""
+        from concurrent.futures import ThreadPoolExecutor
+
         if not self._digest:
             reader = ThreadPoolExecutor(1, thread_name_prefix="digest")
             self._digest.append(reader.submit(self._read))
@@ -115,7 +119,6 @@ class Resource:
     def told(self) -> dict[str, str]:
         """For people: what stands behind a digest in a signature."""
         return {
-            "digest": self.digest,
             "given": self.given,
             "place": self.place,
             "device": self.device,
@@ -148,7 +151,7 @@ def _content(path: Path, state: State) -> str:
 
 def _state(path: Path) -> State:
     found = path.stat()
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+    return found.st_size, found.st_mtime_ns, found.st_ino
 
 
 def embedded(model: str, *names: str) -> Resource:
@@ -173,7 +176,9 @@ def shared(load: Callable[P, T]) -> Callable[P, T]:
         with _loading:
             known = _alive.get(key)
             if known is None or _outdated(known):
-                known = _alive[key] = load(*args, **kwargs)
+                known = load(*args, **kwargs)
+                if known is not None:
+                    _alive[key] = known
             result: T = known
             return result
 
@@ -214,9 +219,9 @@ class Holder:
     def close(self) -> None:
         """Let go of everything; models hold themselves in circles, which are broken here and now."""
         with self._lock:
-            held = bool(self._held)
+            models = self.resources()
             self._held.clear()
-        if held:
+        if models:
             gc.collect()
 
     def __enter__(self) -> "Holder":
@@ -240,10 +245,12 @@ def load_pretrained(kind: str, name: str, *load: Callable[..., Any]) -> tuple[Re
     try:
         if not local:
             _ask_hub(name)
-        found = _lies_at(name)
-        resource = found and found.ahead()
+        before = pretrained_files(name)
+        if before:
+            before.ahead()
         made = [loader(name) for loader in load]
-        return resource or _lies_at(name) or Resource(name, ()), made
+        after = before if local else pretrained_files(name)  # what was not in the hub's cache is there now
+        return before if before and before == after else after or Resource(name, ()), made
     except Exception as fault:  # the hub's client, the network and the files' parsers each raise their own
         reason = " ".join(str(fault).split())[:200]
         if local:
@@ -254,14 +261,15 @@ def load_pretrained(kind: str, name: str, *load: Callable[..., Any]) -> tuple[Re
         ) from None
 
 
-def transformers_files(folder: Path) -> list[Path]:
-    """The files of a model in transformers' form that decide what it computes."""
+def transformers_files(folder: Path, chosen: Path | None = None) -> list[Path]:
+    """The files of a model in transformers' form that decide what it computes; its weights may be chosen."""
     kinds = ([one for pattern in kind for one in folder.glob(pattern)] for kind in WEIGHTS)
-    weights = next((found for kind in kinds if (found := [w for w in kind if w.name not in LEFT_BY_TRAINING])), [])
+    there = ([one for one in kind if one.name not in LEFT_BY_TRAINING] for kind in kinds)
+    weights = [chosen] if chosen else next((found for found in there if found), [])
     return sorted({*weights, *(one for pattern in BESIDE for one in folder.glob(pattern) if one.is_file())})
 
 
-def _lies_at(name: str) -> Resource | None:
+def pretrained_files(name: str, weights: Path | None = None) -> Resource | None:
     """A folder's model, or the hub's where its files are on disk: `snapshots/COMMIT/config.json`."""
     folder, commit = Path(name), ""
     if not folder.is_dir():
@@ -271,7 +279,7 @@ def _lies_at(name: str) -> Resource | None:
         except OSError:
             return None
         commit = folder.name if folder.parent.name == "snapshots" else ""
-    files = [(one.name, one) for one in transformers_files(folder)]
+    files = [(one.name, one) for one in transformers_files(folder, weights)]
     return Resource.of(name, files, commit) if files else None
 
 

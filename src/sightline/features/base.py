@@ -5,9 +5,9 @@ that computes features must not depend on how items are batched, so that every b
 """
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, Protocol, TypeVar
 
 from sightline.errors import Unscorable
 from sightline.items import Item
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sightline.vision import Pictures, RegionSource
 
 V = TypeVar("V")
+P = ParamSpec("P")
 
 
 class Tools(Protocol):
@@ -34,6 +35,10 @@ class Tools(Protocol):
     def regions(self) -> "RegionSource": ...
     @property
     def embedder(self) -> "Embedder": ...
+    def held(self, load: "Callable[P, V]", *args: "P.args", **kwargs: "P.kwargs") -> V:
+        """What a loader makes of its arguments: loaded once, and kept until the run ends."""
+        ...
+
     def option(self, name: str) -> str | None:
         """What the user gave for a named choice (`theta`, `idf`, `coherence`, …), or None."""
         ...

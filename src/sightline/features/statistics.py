@@ -94,15 +94,20 @@ class WordIdf(Statistic[Idf]):
     def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[Idf]:
         choice = tools.option("idf") or "auto"
         if choice not in CHOICES:
-            return Fit(Idf.load(Path(choice), self.units), f"file:{Path(choice).name}")
+            return _from_file(tools.held(Idf.load, Path(choice), self.units))
         if choice != "shipped":
             fitted = Idf.fit(self._words(got) for got in corpus if got.failure(Phrases(self.units)) is None)
             if choice == "corpus" or fitted.stories >= ENOUGH:
                 return Fit(fitted, "corpus")
-        return Fit(Idf.shipped(), "shipped")
+        return _from_file(tools.held(Idf.shipped))
 
     def _words(self, got: Features) -> list[str]:
         return [word.text for mention in got[Phrases(self.units)].mentions for word in mention.words]
+
+
+def _from_file(idf: Idf) -> Fit[Idf]:
+    """The same table has the same name, whether it is shipped or given."""
+    return Fit(idf, idf.resource.digest if idf.resource else "corpus")
 
 
 def read_statistics(path: Path) -> dict[str, Any]:

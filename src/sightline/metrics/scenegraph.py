@@ -70,7 +70,7 @@ class SceneGraphs(Feature[GraphCounts]):
     value = GraphCounts
 
     def compute(self, batch: Sequence[Features], tools: Tools) -> list[GraphCounts | Unscorable]:
-        wordnet = load_wordnet(tools.option("wordnet"))
+        wordnet = tools.held(load_wordnet, tools.option("wordnet"))
         texts = [(got.item.whole_text, *(r for r in got.item.references if r.strip())) for got in batch]
         unique = list(dict.fromkeys(text for group in texts for text in group if text.strip()))
         said = {
@@ -91,8 +91,8 @@ class SceneGraphs(Feature[GraphCounts]):
         return found
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        wordnet = load_wordnet(tools.option("wordnet"))
-        return {"nlp": tools.language.signature, "synonyms": wordnet.name if wordnet else "none"}
+        wordnet = tools.held(load_wordnet, tools.option("wordnet"))
+        return {"nlp": tools.language.signature, "synonyms": wordnet.resource.digest if wordnet else "none"}
 
 
 @metric("scenegraph")

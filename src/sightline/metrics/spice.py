@@ -11,6 +11,7 @@ from typing import Any
 
 from sightline.errors import Unscorable, UsageError
 from sightline.features.base import Feature, Features, Fitted, Tools
+from sightline.features.meteor import jar_files
 from sightline.items import Evidence
 from sightline.metrics.base import Metric, Scored, metric
 
@@ -50,7 +51,7 @@ class SpiceGraphs(Feature[SpiceValue]):
         return None if got.item.whole_text.strip() else "the text has no words"
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return {"jar": _jar(tools).name}
+        return {"jar": jar_files(_jar(tools)).digest}
 
 
 def _jar(tools: Tools) -> Path:

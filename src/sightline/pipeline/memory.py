@@ -38,7 +38,7 @@ def score_in_memory(
 ) -> Kept:
     """Score every item; corpus statistics are learned from the items named in `learn_from`, or from all."""
     kept = Kept()
-    journal = Journal(None, run.fingerprint)
+    journal = Journal(None, {})
     try:
         kept.summary = run.score(items, journal, kept, progress, learn_from)
     finally:

@@ -13,11 +13,11 @@ from sightline.features.base import Features, Fitted
 from sightline.io import BadLine
 from sightline.items import DUPLICATE, Evidence, Failure, Item, Score
 from sightline.metrics import Metric
-from sightline.metrics.base import package_version
 from sightline.pipeline.engines import Batch, engines
 from sightline.pipeline.journal import Journal
-from sightline.pipeline.plan import Plan
+from sightline.pipeline.plan import Plan, fingerprint
 from sightline.pipeline.settings import LocalTools, Settings
+from sightline.resources import Holder
 
 BATCH_ITEMS = 256
 BATCH_PICTURES = 32
@@ -53,13 +53,19 @@ class Corpus:
 
 
 class Run:
-    """One scoring run. `fingerprint` says what must be equal for a later run to go on from its journal."""
+    """One scoring run. What it loads is let go when it ends, unless the caller gives a holder that keeps it."""
 
-    def __init__(self, specs: Sequence[str], settings: Settings, engine: str = "local") -> None:
+    def __init__(
+        self, specs: Sequence[str], settings: Settings, engine: str = "local", holder: Holder | None = None
+    ) -> None:
         self.plan = Plan.of(specs)
-        self.tools = LocalTools(settings)
+        self.tools = LocalTools(settings, holder)
         self.engine = engines.get(engine)
-        self.fingerprint = repr((package_version(), tuple(self.plan.metrics), settings.fingerprint))
+
+    @property
+    def fingerprint(self) -> dict[str, str]:
+        """What must be equal for a later run to go on from this one's journal."""
+        return fingerprint(self.plan, self.tools)
 
     def score(
         self,
@@ -73,6 +79,19 @@ class Run:
 
         Corpus statistics are learned from the items named in `learn_from`, or from all.
         """
+        try:
+            return self._score(items, journal, sink, progress, learn_from)
+        finally:
+            self.tools.close()
+
+    def _score(
+        self,
+        items: Iterable[Item | BadLine],
+        journal: Journal,
+        sink: Sink,
+        progress: Progress,
+        learn_from: Collection[str] | None,
+    ) -> dict[str, Any]:
         for statistic in self.plan.statistics:
             statistic.check(self.tools)
         left_out = LeftOut()
@@ -107,10 +126,17 @@ class Run:
                 )
                 for spec, metric in self.plan.metrics.items()
             },
+            "resources": self._resources(signatures.values()),
             "items": places,
             "duplicates": len(left_out.duplicates),
             "bad_lines": len(left_out.bad_lines),
         }
+
+    def _resources(self, signatures: Iterable[str]) -> dict[str, dict[str, str]]:
+        """What stands behind the digests in the signatures: what the user wrote, where it lies, what it ran on."""
+        text = " ".join(signatures)
+        held = {one.digest: one.told() for one in self.tools.holder.resources()}
+        return {digest: held[digest] for digest in sorted(held) if digest in text}
 
     def _compute(
         self, items: Iterable[Item | BadLine], journal: Journal, left_out: "LeftOut", progress: Progress

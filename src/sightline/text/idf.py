@@ -4,15 +4,15 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sightline.errors import UsageError
+from sightline.resources import MODELS, Resource
 from sightline.text.language import Word
 
-SHIPPED = Path(__file__).parents[1] / "models" / "idf" / "idf.json"
+SHIPPED = MODELS / "idf" / "idf.json"
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,8 @@ class Idf:
 
     stories: int
     frequencies: Mapping[str, int]
+    resource: Resource | None = field(default=None, compare=False)
+    """The file they come from, if any."""
 
     @classmethod
     def fit(cls, stories: Iterable[Iterable[str]]) -> "Idf":
@@ -33,7 +35,7 @@ class Idf:
         return cls(n, dict(counts))
 
     @classmethod
-    def load(cls, path: Path, units: str = "phrases") -> "Idf":
+    def load(cls, path: Path, units: str = "phrases", given: str | None = None) -> "Idf":
         """From a file of `to_json`, or from the statistics.json of an earlier run: there the one of these units."""
         try:
             found = json.loads(path.read_text("utf-8"))
@@ -44,13 +46,12 @@ class Idf:
             raise UsageError(f"{path}: no idf of {units} in it: 'stories' and 'frequencies' are missing")
         if not all(_is(n, int) and n >= 0 for n in entry["frequencies"].values()):
             raise UsageError(f"{path}: 'frequencies' must be counts of stories")
-        return cls(entry["stories"], entry["frequencies"])
+        return cls(entry["stories"], entry["frequencies"], Resource.file(path, given))
 
     @classmethod
-    @lru_cache(maxsize=1)
     def shipped(cls) -> "Idf":
         """From the VIST validation stories; for corpora too small for their own."""
-        return cls.load(SHIPPED)
+        return cls.load(SHIPPED, given="embedded")
 
     def to_json(self) -> dict[str, Any]:
         return {"stories": self.stories, "frequencies": dict(sorted(self.frequencies.items()))}
