@@ -66,6 +66,8 @@ class Resource:
         """From names and places; raises UsageError where one is not there."""
         try:
             found = tuple((name, path, _state(path)) for name, path in sorted(files))
+        except FileNotFoundError as fault:
+            raise UsageError(f"{fault.filename}: there is no such file") from None
         except OSError as fault:
             raise UsageError(f"{fault.filename}: cannot be read ({fault.strerror})") from None
         return cls(given, found, commit)

@@ -34,7 +34,7 @@ def stats(folder: Path) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def published(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("corpus")
-    done = run(data / "hl_test.jsonl.gz", "-o", out)
+    done = run(data / "hl_test.jsonl.gz", "-o", out, "--floor", 10)
     assert done.exit_code == 0, done.output
     return out
 
@@ -77,8 +77,14 @@ def test_published_means_and_correlations(published: Path) -> None:
 
 def test_objects_tell_of_words(published: Path) -> None:
     found = rows(published / "pmi.csv")
-    assert all(int(row["object_images"]) >= 100 for row in found)
-    street = [row["object"] for row in found if (row["axis"], row["lemma"]) == ("scene", "street")]
+    told = stats(published)["pmi"]
+    assert (told["floor"], told["floor_by"]) == (10, "mentions")
+    assert {one["objects"] for one in told["axes"].values()} == {356}
+    assert {"meter", "carriage", "mirror", "sink"} <= {
+        row["object"] for row in found
+    }  # of the paper's Table 5
+    often = [row for row in found if int(row["object_images"]) >= 100]
+    street = [row["object"] for row in often if (row["axis"], row["lemma"]) == ("scene", "street")]
     assert set(street[:3]) == {"city", "street", "building"}
 
 
@@ -251,7 +257,9 @@ def test_two_processes_find_what_one_finds(tmp_path: Path) -> None:
         done = run(file, "-o", tmp_path / str(processes), "--processes", processes, "--floor", 5)
         assert done.exit_code == 0, done.output
     for name in ("stats.json", "diversity.csv", "items.csv", "pmi.csv", "hard.jsonl", "report.html"):
-        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes(), name
+        one, two = ((tmp_path / folder / name).read_bytes() for folder in "12")
+        foot = one.index(b'<footer class="made">') if name == "report.html" else None  # says when
+        assert one[:foot] == two[:foot], name
 
 
 def test_pmi_of_a_planted_file(tmp_path: Path) -> None:

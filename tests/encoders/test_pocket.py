@@ -103,5 +103,5 @@ def test_calibration_is_strictly_increasing_and_positive(pocket: Pocket) -> None
 
 
 def test_pocket_takes_a_folder() -> None:
-    with pytest.raises(UsageError, match="no image.onnx in it"):
+    with pytest.raises(UsageError, match="there is no image"):
         load_encoder("pocket:large")
