@@ -40,8 +40,13 @@ class Item:
         return self.id, self.system
 
     @property
-    def is_caption(self) -> bool:
+    def has_one_picture(self) -> bool:
         return len(self.images) == 1
+
+    @property
+    def group(self) -> str:
+        """What a bootstrap resamples: the item's given group, else its pictures, else its id."""
+        return str(self.extra.get("group") or "\x1f".join(map(str, self.images)) or self.id)
 
     @property
     def whole_text(self) -> str:
@@ -134,8 +139,8 @@ class Score:
         return self.id, self.system
 
 
-DUPLICATE = "an earlier item has the same id; this one is left out"
-"""The reason of a failure that is not the first item's of its id."""
+DUPLICATE = "an earlier item of the system has the same id; this one is left out"
+"""The reason of a failure that is not the first item's of its id and system."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,14 @@ from sightline.text.sentences import split_sentences
 Units = Literal["phrases", "nouns"]
 
 
+def is_caption(item: Item) -> bool:
+    """One picture: a caption. None: a caption where the text is one sentence. Several pictures: a story."""
+    if item.images:
+        return len(item.images) == 1
+    given = [text for text in item.sentences or () if text.strip()]
+    return len(given or split_sentences(item.text)) <= 1
+
+
 def sentences_of(item: Item) -> tuple[str, ...]:
     """The item's sentences: a caption is one, given ones are kept, a story's text is split.
 
@@ -20,7 +28,7 @@ def sentences_of(item: Item) -> tuple[str, ...]:
     """
     if not item.whole_text.strip():
         return ()
-    if item.is_caption:
+    if len(item.images) == 1:
         return (item.whole_text,)
     return tuple(item.sentences) if item.sentences else tuple(split_sentences(item.text))
 

@@ -1,6 +1,6 @@
 """CIDEr-D (Vedantam et al. 2015): tf-idf weighted n-grams shared with the references, as COCO computes it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,6 @@ from sightline.features.base import Feature, Features, Fitted, Statistic
 from sightline.features.reference import DocumentFrequency, TokenKind, Tokens, as_texts
 from sightline.items import Evidence
 from sightline.metrics.base import Metric, Scored, metric
-from sightline.metrics.rouge import mean_of
 from sightline.text.ngrams import ORDERS, DocumentFrequencies, Overlap, overlaps, totals
 
 SIGMA = 6.0
@@ -82,5 +81,9 @@ class Cider(Metric):
     def _scored(self, score: float) -> Scored:
         return score, Evidence(counts={"score": (score,)})
 
-    def corpus(self, evidence: Iterable[Evidence], fitted: Fitted) -> float | None:
-        return mean_of(evidence)
+    def addends(self, evidence: Evidence) -> Sequence[float]:
+        return (*evidence.counts["score"], 1.0)
+
+    def pooled(self, totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The mean, as COCO's evaluation takes it."""
+        return totals[:, 0] / totals[:, 1]

@@ -1,6 +1,6 @@
 """Sentence and corpus BLEU as sacreBLEU computes them (Post 2018), with its own tokeniser and signature."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -10,7 +10,7 @@ import numpy as np
 from sightline.errors import Unscorable
 from sightline.features.base import Features, Fitted, Tools
 from sightline.items import Evidence
-from sightline.metrics.base import Metric, Scored, metric
+from sightline.metrics.base import Floats, Metric, Scored, metric
 
 Tokenizer = Literal["13a", "intl", "char", "none"]
 
@@ -39,16 +39,13 @@ class SacreBleu(Metric):
         counts = (*found.counts, *found.totals, found.sys_len, found.ref_len)
         return float(found.score), Evidence(counts={"sacrebleu": tuple(map(float, counts))})
 
-    def corpus(self, evidence: Iterable[Evidence], fitted: Fitted) -> float | None:
-        rows = np.array([found.counts["sacrebleu"] for found in evidence])
-        if not len(rows):
-            return None
-        totals = rows.sum(axis=0).astype(int).tolist()
+    def pooled(self, totals: Floats) -> Floats:
         bleu = _bleu(self.tokenize, False)
-        score = bleu.compute_bleu(
-            totals[:4], totals[4:8], totals[8], totals[9], bleu.smooth_method, bleu.smooth_value
+        smooth = (bleu.smooth_method, bleu.smooth_value)
+        rows = totals.astype(int).tolist()
+        return np.array(
+            [bleu.compute_bleu(row[:4], row[4:8], row[8], row[9], *smooth).score for row in rows], np.float64
         )
-        return float(score.score)
 
     def signature_parts(self, tools: Tools) -> Mapping[str, str]:
         import sacrebleu
