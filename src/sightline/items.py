@@ -40,7 +40,8 @@ class Item:
         return self.id, self.system
 
     @property
-    def has_one_picture(self) -> bool:
+    def is_caption(self) -> bool:
+        """Whether it has one picture. What a text without pictures is, its sentences say (`features.text`)."""
         return len(self.images) == 1
 
     @property

@@ -96,7 +96,7 @@ def _entry_of(item: Item, folder: Path) -> Entry:
     axis = item.extra.get("axis")
     image = item.images[0] if item.images else None
     name = item.id
-    if image is not None and item.has_one_picture:
+    if image is not None and item.is_caption:
         name = Path(os.path.relpath(image, folder)).as_posix()
     caption = Caption(
         item.whole_text, _mean(item.ratings.get("confidence")), _mean(item.ratings.get("purity"))

@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -25,6 +24,9 @@ if TYPE_CHECKING:
 
 V = TypeVar("V")
 
+WORDLESS = "the text has no words; it counts as one of length 0"
+"""The note of a score that was made all the same, as COCO's evaluation makes it."""
+
 
 class Tools(Protocol):
     """The models and files a run works with; each is loaded when it is first needed."""
@@ -39,12 +41,12 @@ class Tools(Protocol):
     def regions(self) -> "RegionSource": ...
     @property
     def embedder(self) -> "Embedder": ...
-    def references(self, path: Path) -> "Iterable[Sequence[str]]":
+    def references(self, file: str) -> "Iterable[Sequence[str]]":
         """The references in a file of items, item by item."""
         ...
 
-    def stored(self, path: Path, statistic: "Statistic[V]") -> "Fit[V] | None":
-        """A statistic of an earlier run, from its folder or its statistics.json; None where the path is neither."""
+    def stored(self, place: str, statistic: "Statistic[V]") -> "Fit[V] | None":
+        """A statistic of an earlier run, from its folder or its statistics.json; None where the place is neither."""
         ...
 
     def option(self, name: str) -> str | None:

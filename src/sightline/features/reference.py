@@ -3,14 +3,13 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import Unscorable, UsageError
-from sightline.features.base import Documents, Feature, Features, Fit, Statistic, Tools
+from sightline.errors import Unscorable
+from sightline.features.base import WORDLESS, Documents, Feature, Features, Fit, Statistic, Tools
 from sightline.text import ptb
 from sightline.text.ngrams import ORDERS, DocumentFrequencies, Overlap, Texts, overlaps, totals
 
@@ -29,6 +28,11 @@ def tokenize(text: str, kind: TokenKind) -> list[str]:
 class TokensValue:
     candidate: tuple[str, ...]
     references: tuple[tuple[str, ...], ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a score of a text without words says of it."""
+        return () if self.candidate else (WORDLESS,)
 
 
 @dataclass(frozen=True)
@@ -131,26 +135,25 @@ class DocumentFrequency(Statistic[DocumentFrequencies]):
         return (Tokens(self.kind),)
 
     def check(self, tools: Tools) -> None:
-        if self.documents not in ("corpus", "references") and not Path(self.documents).exists():
-            raise UsageError(f"cider:df={self.documents} is neither corpus, nor references, nor a file that is there")
+        if self.documents not in ("corpus", "references") and not self._stored(tools):
+            tools.references(self.documents)
 
     def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[DocumentFrequencies]:
         if self.documents not in ("corpus", "references"):
-            path = Path(self.documents)
-            stored = tools.stored(path, DocumentFrequency(self.kind))
-            return stored or Fit(self._counted(self._of_file(path, tools)), "file")
+            return self._stored(tools) or Fit(self._counted(self._of_file(tools)), "file")
         feature, known = Tokens(self.kind), Documents()
         every = (
-            got[feature].references
-            for got in corpus
-            if got.failure(feature) is None and known.new(got.item)
+            got[feature].references for got in corpus if got.failure(feature) is None and known.new(got.item)
         )
         if self.documents == "references":
             every = ((one,) for references in every for one in references)
         return Fit(self._counted(every), self.documents)
 
-    def _of_file(self, path: Path, tools: Tools) -> Iterator[tuple[tuple[str, ...], ...]]:
-        for references in tools.references(path):
+    def _stored(self, tools: Tools) -> Fit[DocumentFrequencies] | None:
+        return tools.stored(self.documents, DocumentFrequency(self.kind))
+
+    def _of_file(self, tools: Tools) -> Iterator[tuple[tuple[str, ...], ...]]:
+        for references in tools.references(self.documents):
             cut = (tuple(tokenize(text, self.kind)) for text in references)
             if found := tuple(words for words in cut if words):
                 yield found

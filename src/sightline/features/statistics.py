@@ -44,7 +44,9 @@ class Theta(Statistic[float]):
         if choice not in CHOICES:
             return self._given(choice, tools)
         if choice != "shipped":
-            sums: list[float] = []  # added up exactly at the end, so that the order of the stories changes nothing
+            sums: list[
+                float
+            ] = []  # added up exactly at the end, so that the order of the stories changes nothing
             count = 0
             for got in corpus:
                 if got.failure(Alignment(self.units)) is None:
@@ -73,10 +75,10 @@ class Theta(Statistic[float]):
         try:
             theta = float(choice)
         except ValueError:
-            found = tools.stored(Path(choice), self)
+            found = tools.stored(choice, self)
             if found is None:
                 raise UsageError(
-                    f"--theta {choice}: neither {', '.join(CHOICES)}, a number, nor the folder of a run"
+                    f"--theta {choice}: neither a number nor the folder of a run, nor one of {', '.join(CHOICES)}"
                 ) from None
             return found
         if not math.isfinite(theta):
@@ -97,12 +99,12 @@ class WordIdf(Statistic[Idf]):
     def check(self, tools: Tools) -> None:
         choice = tools.option("idf") or "auto"
         if choice not in CHOICES:
-            self._given(Path(choice), tools)
+            self._given(choice, tools)
 
     def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[Idf]:
         choice = tools.option("idf") or "auto"
         if choice not in CHOICES:
-            return self._given(Path(choice), tools)
+            return self._given(choice, tools)
         if choice != "shipped":
             fitted = Idf.fit(self._words(got) for got in corpus if got.failure(Phrases(self.units)) is None)
             if choice == "corpus" or fitted.stories >= ENOUGH:
@@ -115,8 +117,8 @@ class WordIdf(Statistic[Idf]):
     def load(self, saved: Any) -> Idf:
         return Idf.from_json(saved)
 
-    def _given(self, path: Path, tools: Tools) -> Fit[Idf]:
-        return tools.stored(path, self) or Fit(Idf.load(path), "file")
+    def _given(self, choice: str, tools: Tools) -> Fit[Idf]:
+        return tools.stored(choice, self) or Fit(Idf.load(Path(choice)), "file")
 
     def _words(self, got: Features) -> list[str]:
         return [word.text for mention in got[Phrases(self.units)].mentions for word in mention.words]

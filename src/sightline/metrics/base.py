@@ -65,7 +65,9 @@ class Metric:
     def corpus(self, evidence: Iterable[Evidence]) -> float | None:
         """The corpus-level value of scored items; None where there are none, or the metric has no such value."""
         rows = [self.addends(found) for found in evidence] if self.has_corpus else []
-        return float(self.pooled(np.array([list(map(math.fsum, zip(*rows, strict=True)))]))[0]) if rows else None
+        return (
+            float(self.pooled(np.array([list(map(math.fsum, zip(*rows, strict=True)))]))[0]) if rows else None
+        )
 
     def signature(self, tools: Tools, fitted: Fitted) -> str:
         """Everything two numbers must share to be the same measurement."""

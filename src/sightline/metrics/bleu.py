@@ -61,7 +61,7 @@ class Bleu(Metric):
         guess = [max(found.length - k, 0) for k in range(n)]
         parts = {f"{k + 1}-gram precision": found.matches[k] / guess[k] for k in range(n) if guess[k]}
         score = float(bleu_rows(np.array([counts]))[0, -1])
-        return score, Evidence(parts=parts, counts={"bleu": counts})
+        return score, Evidence(parts=parts, counts={"bleu": counts}, notes=got[Tokens(self.tokens)].notes)
 
     def addends(self, evidence: Evidence) -> Sequence[float]:
         counts = evidence.counts["bleu"]

@@ -63,7 +63,7 @@ class RefClipScore(Metric):
         return (Sentences(), PairSimilarity(), ReferenceSimilarity())
 
     def score(self, got: Features, fitted: Fitted) -> tuple[float, Evidence]:
-        if not got.item.has_one_picture:
+        if not got.item.is_caption:
             raise Unscorable(
                 f"refclipscore compares captions with references; this item has {len(got.item.images)} pictures"
             )

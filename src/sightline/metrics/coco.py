@@ -31,7 +31,7 @@ class CocoScores:
 def coco_scores(
     candidates: Sequence[str], references: Sequence[Sequence[str]], tokens: TokenKind = "ptb"
 ) -> CocoScores:
-    """Score captions against their references; raises UsageError where one has no words or no references."""
+    """Score captions against their references; raises UsageError where one has no references."""
     if len(candidates) != len(references):
         raise UsageError(f"{len(candidates)} captions but references for {len(references)}")
     if len(candidates) < 2:
@@ -49,8 +49,8 @@ def coco_scores(
             for texts in references[start : start + BATCH]
         ]
         for number, (words, refs) in enumerate(zip(mine, theirs, strict=True), start):
-            if not words or not refs:
-                raise UsageError(f"caption {number} has no {'references' if words else 'words'}")
+            if not refs:
+                raise UsageError(f"caption {number} has no references")
             rouge[number] = rouge_l(words, refs)
         item = np.repeat(np.arange(len(mine)), [len(refs) for refs in theirs])
         own, given = Texts.of(mine), Texts.of([words for refs in theirs for words in refs])

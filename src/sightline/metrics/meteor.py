@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sightline.features.base import Feature, Features, Fitted, Statistic
+from sightline.features.base import WORDLESS, Feature, Features, Fitted, Statistic
 from sightline.features.meteor import JavaMeteor, MeteorMatches, MeteorTask, Task
 from sightline.features.reference import TokenKind
 from sightline.items import Evidence
@@ -66,7 +66,12 @@ class Meteor(Metric):
         best = max(every, key=lambda counts: meteor(counts, task))
         by_stage = np.reshape(best[5:], (4, 4))[:2].sum(axis=0)
         parts = {name: float(n) for name, n in zip(STAGES, by_stage, strict=True)}
-        return meteor(best, task), Evidence(parts={**parts, "chunks": best[4]}, counts={task: best})
+        evidence = Evidence(
+            parts={**parts, "chunks": best[4]},
+            counts={task: best},
+            notes=() if best[0] else (WORDLESS,),
+        )
+        return meteor(best, task), evidence
 
     def addends(self, evidence: Evidence) -> Sequence[float]:
         """The statistics, and behind them whether they are weighted as a story's."""

@@ -34,6 +34,8 @@ def common_lengths(candidate: Sequence[str], references: Sequence[Sequence[str]]
 
 def rouge_l(candidate: Sequence[str], references: Sequence[Sequence[str]]) -> float:
     """F-score of the best precision and the best recall over the references."""
+    if not candidate:
+        return 0.0
     common = common_lengths(candidate, references)
     precision = max(common) / len(candidate)
     recall = max(length / len(reference) for length, reference in zip(common, references, strict=True))
@@ -55,7 +57,7 @@ class RougeL(Metric):
     def score(self, got: Features, fitted: Fitted) -> Scored:
         found = got[Tokens(self.tokens)]
         score = rouge_l(found.candidate, found.references)
-        return score, Evidence(counts={"score": (score,)})
+        return score, Evidence(counts={"score": (score,)}, notes=found.notes)
 
     def addends(self, evidence: Evidence) -> Sequence[float]:
         return (*evidence.counts["score"], 1.0)

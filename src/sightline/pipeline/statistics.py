@@ -26,7 +26,9 @@ def write_statistics(out: ResultFolder, fitted: Fitted, others: Mapping[str, Any
     """Put the statistics of a run into its folder, beside `others` that stood there (as `read_entries` gives them)."""
     told: dict[str, Any] = {}
     arrays: dict[str, Any] = {}
-    entries = dict(others or {}) | {statistic.key: _entry(statistic, fit) for statistic, fit in fitted.items()}
+    entries = dict(others or {}) | {
+        statistic.key: _entry(statistic, fit) for statistic, fit in fitted.items()
+    }
     for key, entry in entries.items():
         told[key] = {name: value for name, value in entry.items() if name != "arrays"}
         arrays |= {f"{key}/{name}": array for name, array in entry.get("arrays", {}).items()}

@@ -1,5 +1,6 @@
 """Joins items with their scores on disk, so that a report of any length needs little memory."""
 
+import json
 import sqlite3
 from array import array
 from collections import defaultdict
@@ -9,7 +10,7 @@ from itertools import islice
 
 import msgspec
 
-from sightline.items import DUPLICATE, Evidence, Failure, Item, Score
+from sightline.items import DUPLICATE, Evidence, Failure, Item, Key, Score
 from sightline.report.page import clean
 
 STORIES = 10_000
@@ -34,9 +35,7 @@ class Gathered:
     def __init__(self, items: Iterable[Item], scores: Iterable[Score], failures: Iterable[Failure]) -> None:
         self._db = sqlite3.connect("")  # an unnamed database on disk that goes when it is closed
         self._db.execute("PRAGMA journal_mode=OFF")
-        self._db.execute(
-            "CREATE TABLE item (place INTEGER PRIMARY KEY, id TEXT UNIQUE, system TEXT, body BLOB)"
-        )
+        self._db.execute("CREATE TABLE item (place INTEGER PRIMARY KEY, key TEXT UNIQUE, body BLOB)")
         self._db.execute("CREATE TABLE score (place INTEGER, metric TEXT, score REAL, evidence BLOB)")
         self._db.execute("CREATE TABLE failure (place INTEGER, metric TEXT, reason TEXT)")
         self.items = 0
@@ -67,10 +66,10 @@ class Gathered:
             )
             yield story
 
-    def places(self, ids: Iterable[str]) -> dict[str, int]:
-        """Where the stories of these ids are shown."""
-        found = {id: self._find(id)[0] for id in ids}
-        return {id: place for id, place in found.items() if place is not None and place < STORIES}
+    def places(self, keys: Iterable[Key]) -> dict[Key, int]:
+        """Where the stories of these ids and systems are shown."""
+        found = {key: self._find(key) for key in keys}
+        return {key: place for key, place in found.items() if place is not None and place < STORIES}
 
     def close(self) -> None:
         self._db.close()
@@ -79,9 +78,9 @@ class Gathered:
         paths: set[str] = set()
         for item in items:
             shown = self.items < STORIES
-            row = (self.items, _key(item.id), item.system, encode(item) if shown else b"")
-            cursor = self._db.execute("INSERT OR IGNORE INTO item VALUES (?, ?, ?, ?)", row)
-            if cursor.rowcount:  # a second item of the same id is a failure of its own and has no scores
+            row = (self.items, _text(item.key), encode(item) if shown else b"")
+            cursor = self._db.execute("INSERT OR IGNORE INTO item VALUES (?, ?, ?)", row)
+            if cursor.rowcount:  # a second item of the same key is a failure of its own and has no scores
                 self.items += 1
                 paths.update(map(str, item.images if shown else ()))
         self.pictures = len(paths)
@@ -94,8 +93,8 @@ class Gathered:
         while batch := list(islice(stream, 512)):
             rows = []
             for score in batch:
-                place, system = self._find(score.id)
-                found[score.metric][system].append(score.score)
+                place = self._find(score.key)
+                found[score.metric][score.system].append(score.score)
                 if place is not None and place < STORIES:
                     rows.append((place, score.metric, score.score, encode(score.evidence)))
             self._db.executemany("INSERT INTO score VALUES (?, ?, ?, ?)", rows)
@@ -105,15 +104,15 @@ class Gathered:
         for failure in failures:
             if failure.reason == DUPLICATE:  # of a later item; the story shown is the first
                 continue
-            place, _ = self._find(failure.id)
+            place = self._find(failure.key)
             if place is not None and place < STORIES:
                 self._db.execute(
                     "INSERT INTO failure VALUES (?, ?, ?)", (place, failure.metric, clean(failure.reason))
                 )
 
-    def _find(self, id: str) -> tuple[int | None, str | None]:
-        row = self._db.execute("SELECT place, system FROM item WHERE id = ?", (_key(id),)).fetchone()
-        return row or (None, None)
+    def _find(self, key: Key) -> int | None:
+        row = self._db.execute("SELECT place FROM item WHERE key = ?", (_text(key),)).fetchone()
+        return row[0] if row else None
 
 
 def encode(value: object) -> bytes:
@@ -134,8 +133,9 @@ def _mended(value: object) -> object:
     return value
 
 
-def _key(id: str) -> str:
-    return id.encode("utf-8", "backslashreplace").decode()
+def _text(key: Key) -> str:
+    """Id and system as one text that any database takes."""
+    return json.dumps(key)
 
 
 def _from_text(kind: type, value: str) -> object:

@@ -7,7 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from sightline import charts
-from sightline.items import Failure
+from sightline.items import Failure, Key
 from sightline.report.gather import Distributions
 from sightline.report.page import Section, clean, definitions, number, table
 
@@ -48,17 +48,17 @@ def _card(metric: str, row: Mapping[str, Any], by_system: Mapping[str | None, Se
     return Markup('<article class="card metric">{}</article>').format(Markup("").join(parts))
 
 
-def failures(found: Sequence[Failure], places: Mapping[str, int]) -> Section | None:
+def failures(found: Sequence[Failure], places: Mapping[Key, int]) -> Section | None:
     """Why scores could not be made, the most frequent reason first."""
     if not found:
         return None
     counts = Counter((failure.reason, failure.metric) for failure in found)
-    examples: dict[tuple[str, str], list[str]] = defaultdict(list)
+    examples: dict[tuple[str, str], list[Key]] = defaultdict(list)
     for failure in found:
         some = examples[failure.reason, failure.metric]
         name = failure.id or failure.source.rsplit("/", 1)[-1]  # a line that is no item has no id
-        if len(some) < 5 and name not in some:
-            some.append(name)
+        if len(some) < 5 and (name, failure.system) not in some:
+            some.append((name, failure.system))
     rows = [
         [reason, metric, count, _ids(examples[reason, metric], count, places)]
         for (reason, metric), count in counts.most_common(100)
@@ -70,12 +70,17 @@ def failures(found: Sequence[Failure], places: Mapping[str, int]) -> Section | N
     )
 
 
-def _ids(ids: Sequence[str], count: int, places: Mapping[str, int]) -> Markup:
+def _ids(keys: Sequence[Key], count: int, places: Mapping[Key, int]) -> Markup:
     links = Markup(", ").join(
-        Markup('<a href="#story-{}">{}</a>').format(places[id], clean(id)) if id in places else clean(id)
-        for id in ids
+        Markup('<a href="#story-{}">{}</a>').format(places[key], _name(key)) if key in places else _name(key)
+        for key in keys
     )
-    return links + ", …" if count > len(ids) else links
+    return links + ", …" if count > len(keys) else links
+
+
+def _name(key: Key) -> str:
+    id, system = key
+    return clean(f"{id} ({system})" if system else id)
 
 
 def signatures(summary: Mapping[str, Any]) -> Section:

@@ -57,7 +57,7 @@ def _pieces(
     systems = sorted(
         {name for found in gathered.distributions.values() for name in found if name is not None}
     )
-    failed = {failure.id for failure in failures if failure.id and failure.reason != DUPLICATE}
+    failed = {failure.key for failure in failures if failure.id and failure.reason != DUPLICATE}
     others = len({failure.source for failure in failures if not failure.id or failure.reason == DUPLICATE})
     sections = [
         overview.overview(summary, gathered.distributions),

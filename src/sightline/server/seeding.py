@@ -23,7 +23,7 @@ def rater_seeds(study: Study, items: Sequence[Item]) -> dict[str, int]:
     wanted = [
         item
         for item in items
-        if item.has_one_picture and item.extra.get("role", "main") == "main" and item.extra.get("seed") is None
+        if item.is_caption and item.extra.get("role", "main") == "main" and item.extra.get("seed") is None
     ]
     if not wanted:
         return {}

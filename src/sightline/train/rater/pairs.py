@@ -124,7 +124,7 @@ def encode(
             waiting.clear()
 
     for item in items:
-        if not item.has_one_picture:
+        if not item.is_caption:
             reason = f"{len(item.images)} pictures: a rater learns from captions of one"
             left_out.append(Failure(item.id, METRIC, reason, item.source))
             continue
