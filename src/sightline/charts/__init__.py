@@ -14,7 +14,7 @@ from sightline.charts.look import COLOURS, look
 from sightline.charts.rows import Bar, bars, forest, strips
 from sightline.charts.scatter import scatter
 from sightline.charts.words import SizedWord, shades, sized_words
-from sightline.charts.writing import clean, number
+from sightline.charts.writing import clean, counted, number
 
 __all__ = [
     "COLOURS",
@@ -23,6 +23,7 @@ __all__ = [
     "bars",
     "clean",
     "columns",
+    "counted",
     "forest",
     "grouped",
     "histogram",

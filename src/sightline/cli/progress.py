@@ -53,7 +53,7 @@ def counted_progress() -> Iterator[Callable[[str, int, int | None], None]]:
 
 
 def summary_table(summary: Mapping[str, Any]) -> Table:
-    """The metrics of a run, a row for each system: the published kind of number, its 95 % interval, the mean beside it."""
+    """The metrics of a run, a row for each system: the published kind of number, its interval, and the mean."""
     systems = summary["systems"]
     items = f"{summary['items']:,} {'item' if summary['items'] == 1 else 'items'}"
     table = Table(

@@ -10,11 +10,11 @@ import numpy as np
 from sightline.errors import Unscorable, UsageError
 from sightline.features.base import Feature, Features, Fit, Statistic, Tools
 from sightline.features.reference import TokenKind, Tokens
-from sightline.features.text import is_caption
 from sightline.jars import ask_meteor, need_java
 from sightline.text.alignment import align
 from sightline.text.meteor_words import FUNCTION_WORDS, normal
 from sightline.text.paraphrases import Paraphrases, load_paraphrases
+from sightline.text.sentences import is_caption
 from sightline.text.wordnet import WordNet, load_wordnet, meteor_jar
 
 Task = Literal["rank", "hter"]

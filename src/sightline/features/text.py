@@ -13,14 +13,6 @@ from sightline.text.sentences import split_sentences
 Units = Literal["phrases", "nouns"]
 
 
-def is_caption(item: Item) -> bool:
-    """One picture: a caption. None: a caption where the text is one sentence. Several pictures: a story."""
-    if item.images:
-        return len(item.images) == 1
-    given = [text for text in item.sentences or () if text.strip()]
-    return len(given or split_sentences(item.text)) <= 1
-
-
 def sentences_of(item: Item) -> tuple[str, ...]:
     """The item's sentences: a caption is one, given ones are kept, a story's text is split.
 

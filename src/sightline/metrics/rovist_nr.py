@@ -10,7 +10,8 @@ from sightline.features.base import Feature, Features, Fitted
 from sightline.features.text import Sentences
 from sightline.items import Evidence, PairEvidence
 from sightline.metrics.base import Metric, metric
-from sightline.text.words import treebank_words
+from sightline.text.sentences import punkt_sentences
+from sightline.text.words import published_words, treebank_words
 
 N = 4
 """Words of the pieces that are compared within a sentence (Appendix B)."""
@@ -44,18 +45,6 @@ def non_redundancy(inter: float | None, intra: float) -> float:
 def paper_words(sentence: str) -> list[str]:
     """Lower-cased words, punctuation left out."""
     return [word for word in map(str.lower, treebank_words(sentence)) if any(c.isalnum() for c in word)]
-
-
-def published_words(sentences: Sequence[str]) -> list[Words]:
-    """Tokens without each sentence's last. A mark that stands alone is there an empty sentence of its own."""
-    found: list[Words] = []
-    for sentence in sentences:
-        tokens = treebank_words(sentence)
-        while len(tokens) > 1 and tokens[-1] in ".!?" and tokens[-2] in ".!?":
-            tokens.pop()
-            found.append(())
-        found.append(tokens[:-1])
-    return found
 
 
 @dataclass(frozen=True)
@@ -96,7 +85,8 @@ class RovistNR(Metric):
     def score(self, got: Features, fitted: Fitted) -> tuple[float, Evidence]:
         sentences = got[Sentences()].spoken
         if self.variant == "published":
-            words, similarity = published_words(sentences), published_jaccard
+            sentences = sentences if got.item.is_caption else tuple(punkt_sentences(got.item.whole_text))
+            words, similarity = [published_words(sentence)[:-1] for sentence in sentences], published_jaccard
             if len(words) < 2:
                 raise Unscorable("the published variant is not defined for a story of one sentence")
         else:
@@ -104,6 +94,8 @@ class RovistNR(Metric):
         if not any(words):
             raise Unscorable("the text has no words")
         between, within = repetitions(words, similarity)
+        if self.variant == "published":  # two sentences of a mark alone have nothing to compare
+            between = [pair for pair, (i, j) in zip(between, combinations(words, 2), strict=True) if i or j]
         inter, intra = _mean(between), _mean(within) or 0.0
         repeated = sorted(
             (pair for pair in (*between, *within) if pair.score > 0), key=lambda pair: -pair.score

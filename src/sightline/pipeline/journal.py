@@ -167,6 +167,28 @@ def _key(item: Item) -> str:
     return json.dumps(item.key)
 
 
+@dataclass
+class InputDigest:
+    """Tells one input from another by content: items in any order, pictures by name and size."""
+
+    total: int = 0
+
+    def add(self, item: Item) -> None:
+        sizes = [_size(path) for path in item.images]
+        content = encode((replace(item, source="", images=()), [path.name for path in item.images], sizes))
+        self.total += int.from_bytes(hashlib.blake2b(content, digest_size=16).digest())
+
+    def __str__(self) -> str:
+        return f"{self.total % (1 << 128):032x}"
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except (OSError, ValueError):
+        return -1
+
+
 def digest(item: Item) -> str:
     """What the features depend on: the item and the state of its picture files."""
     files = []

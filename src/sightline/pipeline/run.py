@@ -11,15 +11,16 @@ import numpy as np
 from sightline.errors import Unscorable, unknown
 from sightline.features.base import Features, Fitted
 from sightline.io import BadLine
+from sightline.io.provenance import provenance
 from sightline.items import DUPLICATE, Failure, Item, Key, Score
 from sightline.metrics import Metric
 from sightline.metrics.base import package_version
-from sightline.pipeline.about import InputDigest, about
 from sightline.pipeline.engines import Batch, engines
-from sightline.pipeline.journal import FORMAT, Journal
+from sightline.pipeline.journal import FORMAT, InputDigest, Journal
 from sightline.pipeline.plan import Plan
 from sightline.pipeline.settings import LocalTools, Settings
 from sightline.pipeline.totals import Totals
+from sightline.text.sentences import is_caption
 
 BATCH_ITEMS = 256
 BATCH_PICTURES = 32
@@ -56,14 +57,10 @@ class Corpus:
 class Run:
     """One scoring run. `fingerprint` says what must be equal for a later run to go on from its journal."""
 
-    def __init__(
-        self, specs: Sequence[str], settings: Settings, engine: str = "local", command: str | None = None
-    ) -> None:
+    def __init__(self, specs: Sequence[str], settings: Settings, engine: str = "local") -> None:
         self.plan = Plan.of(specs)
         self.tools = LocalTools(settings)
         self.engine = engines.get(engine)
-        self.command = command
-        """What the user typed, for the summary."""
         self.fingerprint = repr((FORMAT, package_version(), tuple(self.plan.metrics), settings.fingerprint))
 
     def score(
@@ -109,7 +106,10 @@ class Run:
             "items": places,
             "duplicates": len(left_out.duplicates),
             "bad_lines": len(left_out.bad_lines),
-            **about(self.command, left_out.digest, self.tools.settings.told),
+            "captions": left_out.captions,
+            **provenance(),
+            "input": {"digest": str(left_out.digest)},
+            "settings": self.tools.settings.told,
         }
 
     def _learned(
@@ -162,6 +162,8 @@ class LeftOut:
     bad_lines: list[BadLine] = field(default_factory=list)
     digest: InputDigest = field(default_factory=InputDigest)
     """Of the items."""
+    captions: int = 0
+    """How many of the items are captions; the others are stories."""
     systems: dict[str | None, None] = field(default_factory=dict)
     """Those that the items are of."""
 
@@ -177,6 +179,7 @@ class LeftOut:
                 seen.add(one.key)
                 self.systems.setdefault(one.system)
                 self.digest.add(one)
+                self.captions += is_caption(one)
                 yield len(seen) - 1, Features(one)
 
     def failures(self, metric: str) -> list[Failure]:

@@ -41,11 +41,21 @@ class Gathered:
         self.items = 0
         self.pictures = 0
         """How many different pictures the stories that are shown have."""
+        self.captions = 0
+        """How many have one picture."""
         self._add_items(items)
         self.distributions: Distributions = self._add_scores(scores)
         self._add_failures(failures)
         for table in ("score", "failure"):
             self._db.execute(f"CREATE INDEX {table}_place ON {table} (place)")
+
+    def noun(self, captions: int | None) -> str:
+        """What the items are called, so many of which are captions: `caption`, `story`, or `item` where there are both.
+
+        Whether a text without pictures is one cannot be told here; without a count those of one picture are.
+        """
+        found = self.captions if captions is None else captions
+        return "caption" if found == self.items else "item" if found else "story"
 
     @property
     def shown(self) -> int:
@@ -82,6 +92,7 @@ class Gathered:
             cursor = self._db.execute("INSERT OR IGNORE INTO item VALUES (?, ?, ?)", row)
             if cursor.rowcount:  # a second item of the same key is a failure of its own and has no scores
                 self.items += 1
+                self.captions += item.is_caption
                 paths.update(map(str, item.images if shown else ()))
         self.pictures = len(paths)
 

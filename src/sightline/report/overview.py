@@ -29,12 +29,17 @@ def _card(metric: str, row: Mapping[str, Any], by_system: Mapping[str | None, Se
     facts: list[tuple[str, Any]] = [("scored", row["n"])]
     if row["failed"]:
         facts.append(("failed", row["failed"]))
-    if row.get("corpus") is not None:
-        facts.append(("corpus level", float(row["corpus"])))
+    if row.get("wordless"):
+        facts.append(("without a word", row["wordless"]))
+    kind = headline(row)
+    if kind == "corpus":
+        facts.append(("mean", row["mean"]))
+    if (ends := _interval(row)) is not None:
+        facts.append(("95 %", ends))
     parts = [
         Markup(
-            '<header><h3><code>{}</code></h3><p class="figure-number"><small>mean</small> {}</p></header>'
-        ).format(clean(metric), number(row["mean"])),
+            '<header><h3><code>{}</code></h3><p class="figure-number"><small>{}</small> {}</p></header>'
+        ).format(clean(metric), kind, number(row[kind])),
         Markup('<div data-metric="{}">{}</div>').format(
             clean(metric), charts.histogram(everything, label=metric)
         ),
@@ -46,6 +51,47 @@ def _card(metric: str, row: Mapping[str, Any], by_system: Mapping[str | None, Se
         parts.append(Markup('<p class="quiet">and {} more systems</p>').format(len(named) - SYSTEMS))
     parts.append(definitions(facts))
     return Markup('<article class="card metric">{}</article>').format(Markup("").join(parts))
+
+
+def systems(summary: Mapping[str, Any]) -> Section | None:
+    """A row for each system: the published kind of number of every metric, with its interval, the mean beside it."""
+    found: Mapping[str, Mapping[str, Any]] = summary.get("systems", {})
+    if len(found) < 2:
+        return None
+    tables = []
+    for metric, whole in summary["metrics"].items():
+        kind = headline(whole)
+        others = ["mean"] if kind == "corpus" else []
+        rows = [
+            [
+                name,
+                row[kind],
+                _interval(row) or "–",
+                *(row[other] for other in others),
+                row["n"],
+                row["failed"],
+            ]
+            for name, row in ((name, rows[metric]) for name, rows in found.items())
+        ]
+        columns = ["system", kind, "95 % interval", *others, "scored", "failed"]
+        tables.append(
+            Markup('<article class="card"><h3><code>{}</code></h3>{}</article>').format(
+                clean(metric), table(columns, rows, digits=4)
+            )
+        )
+    intro = "Each interval is that system's own; whether two differ is what a comparison tells."
+    return Section("Systems", Markup("").join(tables), intro=intro, id="systems")
+
+
+def headline(row: Mapping[str, Any]) -> str:
+    """Which number of a metric is the published one: `corpus` or `mean`."""
+    return str(row.get("headline") or ("mean" if row.get("corpus") is None else "corpus"))
+
+
+def _interval(row: Mapping[str, Any]) -> str | None:
+    place = "corpus_" if headline(row) == "corpus" else ""
+    low, high = row.get(f"{place}low"), row.get(f"{place}high")
+    return None if low is None or high is None else f"{number(low, 4)} – {number(high, 4)}"
 
 
 def failures(found: Sequence[Failure], places: Mapping[Key, int]) -> Section | None:

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from markupsafe import Markup
 
+from sightline.charts import counted
 from sightline.io.results import whole
 from sightline.items import DUPLICATE, Evidence, Failure, Item, Score
 from sightline.report import overview
@@ -59,31 +60,45 @@ def _pieces(
     )
     failed = {failure.key for failure in failures if failure.id and failure.reason != DUPLICATE}
     others = len({failure.source for failure in failures if not failure.id or failure.reason == DUPLICATE})
+    noun = gathered.noun(summary.get("captions"))
     sections = [
         overview.overview(summary, gathered.distributions),
-        Section("Stories", Markup(source("stories.html")), id="stories", wide=True),
+        overview.systems(summary),
+        browser(noun),
         overview.failures(failures, gathered.places(failed)),
         overview.signatures(summary),
     ]
-    facts = [f"{number(gathered.items)} {'item' if gathered.items == 1 else 'items'}"]
+    facts = [counted(gathered.items, noun)]
     if systems:
-        facts.append(f"{len(systems)} {'system' if len(systems) == 1 else 'systems'}")
+        facts.append(counted(len(systems), "system"))
     if failed:
         facts.append(f"{number(len(failed))} with a failure")
     if others:
-        facts.append(f"{number(others)} {'line' if others == 1 else 'lines'} left out")
+        facts.append(f"{counted(others, 'line')} left out")
     return stream(
         title,
         [section for section in sections if section],
         facts=facts,
         style=source("stories.css"),
         script="(() => {\n'use strict';\n" + "".join(map(source, SCRIPTS)) + "})();\n",
-        blocks=_blocks(gathered, list(summary["metrics"]), systems, summary),
+        made=summary if "date" in summary else None,
+        blocks=_blocks(gathered, noun, list(summary["metrics"]), systems, summary),
     )
 
 
+def browser(noun: str) -> Section:
+    """The part in which the script shows what was scored, one by one."""
+    stories = counted(2, noun).removeprefix("2 ")
+    markup = source("stories.html").replace("{stories}", stories).replace("{Stories}", stories.title())
+    return Section(stories.title(), Markup(markup.replace("{Story}", noun.title())), id="stories", wide=True)
+
+
 def _blocks(
-    gathered: Gathered, metrics: Sequence[str], systems: Sequence[str], summary: Mapping[str, Any]
+    gathered: Gathered,
+    noun: str,
+    metrics: Sequence[str],
+    systems: Sequence[str],
+    summary: Mapping[str, Any],
 ) -> Iterator[Markup]:
     """Blocks of stories and pictures, and at last the index of all."""
     order = {metric: number for number, metric in enumerate(metrics)}
@@ -101,6 +116,7 @@ def _blocks(
         ],
         "systems": [clean(name) for name in systems],
         "items": gathered.items,
+        "noun": noun,
         "block": BLOCK,
         "stories": index,
     }
