@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from sightline.errors import Unscorable
 from sightline.features.base import Feature, Features, Fitted, Statistic, Tools, in_order, options_of
 from sightline.items import Evidence
 from sightline.registry import Registry, build, parse_spec
+from sightline.version import package_version as package_version
 
 metrics: Registry[type["Metric"]] = Registry("metric")
 M = TypeVar("M", bound="type[Metric]")
@@ -100,10 +100,3 @@ def make_metric(spec: str) -> Metric:
     """A metric from `name` or `name:key=value,key=value`."""
     name, options = parse_spec(spec)
     return build(metrics.get(name), name, options)
-
-
-def package_version() -> str:
-    try:
-        return version("sightline")
-    except PackageNotFoundError:
-        return "dev"

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sightline.errors import UsageError
+from sightline.errors import UnwritableError, UsageError
 from sightline.io import BadLine
-from sightline.io.results import ResultFolder, UnwritableError
+from sightline.io.results import ResultFolder
 from sightline.io.scores import FAILURES, SCORES, ScoreWriter, read_failures, read_scores
 from sightline.items import Failure, Item, Score
 from sightline.pipeline.journal import Journal

@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 import msgspec
 
 from sightline.encoders import Embedder, load_encoder
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
 from sightline.features.base import Fit, Statistic
 from sightline.features.options import options
-from sightline.io.source import BadLine, parse_json
+from sightline.io.source import parse_json
 from sightline.io.table import Cells, TableFile
 from sightline.items import Box
 from sightline.pipeline.cache import Cache

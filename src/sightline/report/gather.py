@@ -1,6 +1,5 @@
 """Joins items with their scores on disk, so that a report of any length needs little memory."""
 
-import json
 import sqlite3
 from array import array
 from collections import defaultdict
@@ -35,7 +34,9 @@ class Gathered:
     def __init__(self, items: Iterable[Item], scores: Iterable[Score], failures: Iterable[Failure]) -> None:
         self._db = sqlite3.connect("")  # an unnamed database on disk that goes when it is closed
         self._db.execute("PRAGMA journal_mode=OFF")
-        self._db.execute("CREATE TABLE item (place INTEGER PRIMARY KEY, key TEXT UNIQUE, body BLOB)")
+        self._db.execute(
+            "CREATE TABLE item (place INTEGER PRIMARY KEY, id TEXT, system TEXT, body BLOB, UNIQUE (id, system))"
+        )
         self._db.execute("CREATE TABLE score (place INTEGER, metric TEXT, score REAL, evidence BLOB)")
         self._db.execute("CREATE TABLE failure (place INTEGER, metric TEXT, reason TEXT)")
         self.items = 0
@@ -78,7 +79,7 @@ class Gathered:
 
     def places(self, keys: Iterable[Key]) -> dict[Key, int]:
         """Where the stories of these ids and systems are shown."""
-        found = {key: self._find(key) for key in keys}
+        found = {key: self._find(key)[0] for key in keys}
         return {key: place for key, place in found.items() if place is not None and place < STORIES}
 
     def close(self) -> None:
@@ -88,8 +89,8 @@ class Gathered:
         paths: set[str] = set()
         for item in items:
             shown = self.items < STORIES
-            row = (self.items, _text(item.key), encode(item) if shown else b"")
-            cursor = self._db.execute("INSERT OR IGNORE INTO item VALUES (?, ?, ?)", row)
+            row = (self.items, _text(item.id), _text(item.system or ""), encode(item) if shown else b"")
+            cursor = self._db.execute("INSERT OR IGNORE INTO item VALUES (?, ?, ?, ?)", row)
             if cursor.rowcount:  # a second item of the same key is a failure of its own and has no scores
                 self.items += 1
                 self.captions += item.is_caption
@@ -104,8 +105,8 @@ class Gathered:
         while batch := list(islice(stream, 512)):
             rows = []
             for score in batch:
-                place = self._find(score.key)
-                found[score.metric][score.system].append(score.score)
+                place, system = self._find(score.key)
+                found[score.metric][system].append(score.score)
                 if place is not None and place < STORIES:
                     rows.append((place, score.metric, score.score, encode(score.evidence)))
             self._db.executemany("INSERT INTO score VALUES (?, ?, ?, ?)", rows)
@@ -115,15 +116,20 @@ class Gathered:
         for failure in failures:
             if failure.reason == DUPLICATE:  # of a later item; the story shown is the first
                 continue
-            place = self._find(failure.key)
+            place, _ = self._find(failure.key)
             if place is not None and place < STORIES:
                 self._db.execute(
                     "INSERT INTO failure VALUES (?, ?, ?)", (place, failure.metric, clean(failure.reason))
                 )
 
-    def _find(self, key: Key) -> int | None:
-        row = self._db.execute("SELECT place FROM item WHERE key = ?", (_text(key),)).fetchone()
-        return row[0] if row else None
+    def _find(self, key: Key) -> tuple[int | None, str | None]:
+        """Place and system of an item; a score that names no system is of the first item with its id."""
+        id, system = key
+        one = "SELECT place, system FROM item WHERE id = ?"
+        row = self._db.execute(f"{one} AND system = ?", (_text(id), _text(system or ""))).fetchone()
+        if row is None and system is None:
+            row = self._db.execute(f"{one} ORDER BY place", (_text(id),)).fetchone()
+        return (row[0], row[1] or None) if row else (None, system)
 
 
 def encode(value: object) -> bytes:
@@ -144,9 +150,8 @@ def _mended(value: object) -> object:
     return value
 
 
-def _text(key: Key) -> str:
-    """Id and system as one text that any database takes."""
-    return json.dumps(key)
+def _text(name: str) -> str:
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def _from_text(kind: type, value: str) -> object:
