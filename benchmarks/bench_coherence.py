@@ -14,8 +14,8 @@ from itertools import pairwise
 import numpy as np
 import torch
 
-from sightline.text.order import EMBEDDED, OnnxOrder
-from sightline.train.order_network import from_onnx
+from sightline.text.coherence import EMBEDDED, OnnxCoherence
+from sightline.train.coherence.network import from_onnx
 
 WORDS = "we they the a went to beach park then after that children dog cake played ate had was great time home".split()
 
@@ -44,7 +44,7 @@ def main() -> None:
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
     pairs = [pair for story in stories(given.pairs // 4) for pair in pairwise(story)]
-    model = OnnxOrder(EMBEDDED, given.threads)
+    model = OnnxCoherence(EMBEDDED, given.threads)
     network, _, settings = from_onnx(EMBEDDED)
     cls, sep = model.words.id_of("[CLS]"), model.words.id_of("[SEP]")
 

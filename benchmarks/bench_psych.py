@@ -13,7 +13,7 @@ import girth
 import numpy as np
 
 from sightline.psychometrics import fit, from_values
-from sightline.psychometrics.simulate import simulate
+from sightline.psychometrics.model.simulate import simulate
 
 
 def made(people: int, items: int, levels: int, seed: int = 0, missing: float = 0.0) -> np.ndarray:

@@ -15,15 +15,15 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from sightline.metrics.rovist_c import judged, rovist_c
-from sightline.text.order import load_order
-from sightline.train.order_stories import OrderStory, group_keys, hundredth, read_stories
+from sightline.text.coherence import load_coherence
+from sightline.train.coherence.stories import CoherenceStory, group_keys, hundredth, read_stories
 
 DATA = Path(os.environ.get("SIGHTLINE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 LEFT_OUT = 12
 SHUFFLES = 5
 
 
-def held_out() -> tuple[list[OrderStory], list[OrderStory]]:
+def held_out() -> tuple[list[CoherenceStory], list[CoherenceStory]]:
     """Human stories as lists of sentences, and human and generated stories with their published scores."""
     lists = read_stories([DATA / "vist_test_stories.jsonl.gz"])
     scored = read_stories([DATA / "vist_published_scores.jsonl.gz"])
@@ -35,7 +35,7 @@ def held_out() -> tuple[list[OrderStory], list[OrderStory]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--coherence", default=None)
-    model = load_order(parser.parse_args().coherence)
+    model = load_coherence(parser.parse_args().coherence)
     lists, scored = held_out()
     pairs = [pair for story in lists for pair in permutations(story.sentences, 2)]
     pairs += [pair for story in scored for pair in pairwise(story.sentences)]

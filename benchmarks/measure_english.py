@@ -22,8 +22,8 @@ from sightline.text.noun_phrases import noun_phrases
 from sightline.text.phrases import find_mentions
 from sightline.text.spacy_language import EMBEDDED, load_language
 from sightline.train.concreteness import is_held_out, read_ratings
-from sightline.train.english import accuracy
-from sightline.train.treebank import Tree, bare_doc, read_trees, to_doc
+from sightline.train.english.run import accuracy
+from sightline.train.english.treebank import Tree, bare_doc, read_trees, to_doc
 
 DATA = Path(os.environ.get("SIGHTLINE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 console = Console()

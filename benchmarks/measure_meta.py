@@ -14,9 +14,9 @@ from pathlib import Path
 
 from sightline.errors import UsageError
 from sightline.meta.evaluate import evaluate
+from sightline.meta.findings.words import TITLES, with_interval
 from sightline.meta.protocols import make_protocol
 from sightline.meta.scoring import score_items
-from sightline.meta.study.words import TITLES, with_interval
 from sightline.pipeline.settings import Settings
 
 METRICS = (

@@ -3,7 +3,7 @@
     python benchmarks/measure_players.py [--repeats 40] [--seed 20000] [--errors normal]
 
 With and without training, gold items and gating, at the same number of ratings per item; each with the rounded
-mean, the quality-weighted mean and the likely level (people/habits.py). Careless players rate at random or
+mean, the quality-weighted mean and the likely level (people/likely_levels.py). Careless players rate at random or
 always the same; the others err around the truth: by rounded normal errors, or (`--errors slips`) right but for
 slips to a neighbouring or to any level, which is not how the model of habits thinks. Differences are paired by
 repeat, with 95 % t-intervals. "As much work": no gating, but as many ratings in all as training, checks and items
@@ -21,7 +21,7 @@ from scipy import stats
 
 from sightline.people.assignment import role_of_next
 from sightline.people.consensus import Tally, expert
-from sightline.people.habits import likely_levels
+from sightline.people.likely_levels import likely_levels
 from sightline.people.quality import quality_consensus, weights
 from sightline.people.scales import scales
 from sightline.people.training import Checks, Training, competency

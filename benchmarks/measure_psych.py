@@ -9,9 +9,9 @@ import argparse
 import numpy as np
 
 from sightline.psychometrics import fit, from_values
-from sightline.psychometrics.facets import fit_facets
-from sightline.psychometrics.simulate import erm_centred, simulate, simulate_raters
-from sightline.psychometrics.workers import select_workers
+from sightline.psychometrics.agreement.workers import select_workers
+from sightline.psychometrics.model.facets import fit_facets
+from sightline.psychometrics.model.simulate import erm_centred, simulate, simulate_raters
 
 SLOPE = 0.5
 

@@ -8,8 +8,8 @@ import sacrebleu
 
 from sightline import score
 from sightline.errors import UsageError
-from sightline.features.contextual import Matched
-from sightline.features.transport import movers_distance
+from sightline.features.matched_pieces import Matched
+from sightline.features.word_distance import movers_distance
 from sightline.items import Item
 from sightline.metrics.bertscore import PUBLISHED_LAYERS, BertScore, bertscore
 from sightline.metrics.scenegraph import facts, matched

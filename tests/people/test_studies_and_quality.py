@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sightline.errors import UsageError
 from sightline.items import Item
 from sightline.people.assemble import Assembly, assemble
-from sightline.people.habits import habits, likely_levels
+from sightline.people.likely_levels import habits, likely_levels
 from sightline.people.quality import quality, quality_consensus, weights
 from sightline.people.scales import scales
 from sightline.people.study import parse_study, read_study

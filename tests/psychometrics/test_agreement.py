@@ -8,9 +8,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sightline.errors import UsageError
-from sightline.psychometrics.agreement import fleiss_kappa, icc, item_views, kendall_w, pairwise, rater_views
-from sightline.psychometrics.alpha import SCALES, alpha, bootstrap_alpha
-from sightline.psychometrics.workers import select_workers
+from sightline.psychometrics.agreement.alpha import SCALES, alpha, bootstrap_alpha
+from sightline.psychometrics.agreement.coefficients import (
+    fleiss_kappa,
+    icc,
+    item_views,
+    kendall_w,
+    pairwise,
+    rater_views,
+)
+from sightline.psychometrics.agreement.workers import select_workers
 
 N = np.nan
 # Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", section C: four observers, twelve units

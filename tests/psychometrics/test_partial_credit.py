@@ -10,12 +10,13 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from sightline.errors import UsageError
-from sightline.psychometrics import conditional, fit, from_values, marginal
-from sightline.psychometrics.cells import group
-from sightline.psychometrics.design import design_for
-from sightline.psychometrics.population import Normal, Smooth
-from sightline.psychometrics.responses import linked
-from sightline.psychometrics.simulate import erm_centred, simulate
+from sightline.psychometrics import fit, from_values
+from sightline.psychometrics.model import conditional, marginal
+from sightline.psychometrics.model.design import design_for
+from sightline.psychometrics.model.groups import group
+from sightline.psychometrics.model.population import Normal, Smooth
+from sightline.psychometrics.model.responses import linked
+from sightline.psychometrics.model.simulate import erm_centred, simulate
 
 # eRm 1.0-2, PCM() on pcmdat2
 ERM_THRESHOLDS = np.array([-0.10429, 2.18009, 0.57135, 1.99553, -2.31461, 0.59678, -0.98324, 0.88917])
@@ -64,16 +65,16 @@ def test_parameters_are_centred_as_in_erm():
 @pytest.mark.parametrize("covariates", [0, 2])
 def test_marginal_derivatives(covariates):
     responses = mixed_responses(covariates=covariates)
-    design, cells = design_for("pcm", responses.steps), group(responses)
+    design, groups = design_for("pcm", responses.steps), group(responses)
     population = Normal(covariates + 1)
     point = np.random.default_rng(1).normal(scale=0.4, size=design.weights.shape[1] + population.size)
-    check_derivatives(marginal.Likelihood(design, responses, cells, population), point)
+    check_derivatives(marginal.Likelihood(design, responses, groups, population), point)
 
 
 def test_smooth_population_derivatives():
     responses = mixed_responses()
-    design, cells = design_for("pcm", responses.steps), group(responses)
-    likelihood = marginal.Likelihood(design, responses, cells, Smooth(0.1, 0.9, 0.2))
+    design, groups = design_for("pcm", responses.steps), group(responses)
+    likelihood = marginal.Likelihood(design, responses, groups, Smooth(0.1, 0.9, 0.2))
     point = np.r_[
         np.random.default_rng(1).normal(scale=0.4, size=design.weights.shape[1]), 0.1, -0.4, 0.05, -0.03
     ]
@@ -83,9 +84,9 @@ def test_smooth_population_derivatives():
 @pytest.mark.parametrize("model", ["pcm", "rsm"])
 def test_conditional_derivatives(model):
     responses = mixed_responses()
-    design, cells = design_for(model, responses.steps), group(responses)
+    design, groups = design_for(model, responses.steps), group(responses)
     point = np.random.default_rng(1).normal(scale=0.6, size=design.weights.shape[1])
-    check_derivatives(conditional.Likelihood(design, responses, cells), point)
+    check_derivatives(conditional.Likelihood(design, responses, groups), point)
 
 
 def check_derivatives(likelihood, point, step=1e-4):
@@ -105,9 +106,9 @@ def check_derivatives(likelihood, point, step=1e-4):
 def test_conditional_likelihood_is_that_of_enumeration(seed):
     """Sum over persons of log P(pattern | score), with gamma summed over every possible pattern."""
     responses = mixed_responses(seed, people=25)
-    design, cells = design_for("pcm", responses.steps), group(responses)
+    design, groups = design_for("pcm", responses.steps), group(responses)
     free = np.random.default_rng(seed).normal(size=design.weights.shape[1])
-    likelihood = conditional.Likelihood(design, responses, cells)
+    likelihood = conditional.Likelihood(design, responses, groups)
     eta = np.split(design.weights @ free, np.cumsum(responses.steps)[:-1])
     eta = [np.r_[0, e] for e in eta]
     total = 0.0
@@ -124,7 +125,7 @@ def test_conditional_likelihood_is_that_of_enumeration(seed):
 
 def test_marginal_likelihood_is_that_of_quadrature():
     responses = mixed_responses(3, people=12, covariates=1)
-    design, cells = design_for("pcm", responses.steps), group(responses)
+    design, groups = design_for("pcm", responses.steps), group(responses)
     point = np.r_[np.random.default_rng(5).normal(size=design.weights.shape[1]), 0.3, 0.5, np.log(1.4)]
     eta = np.split(design.weights @ point[:-3], np.cumsum(responses.steps)[:-1])
 
@@ -140,7 +141,7 @@ def test_marginal_likelihood_is_that_of_quadrature():
         np.log(quad(chance, -12, 12, args=(row, z), epsabs=1e-13, epsrel=1e-11, limit=200)[0])
         for row, z in zip(responses.levels, responses.covariates[:, 0], strict=True)
     )
-    assert marginal.Likelihood(design, responses, cells, Normal(2))(point).value == pytest.approx(
+    assert marginal.Likelihood(design, responses, groups, Normal(2))(point).value == pytest.approx(
         total, abs=1e-7
     )
 
@@ -170,9 +171,9 @@ def test_many_items_do_not_overflow():
     rng = np.random.default_rng(4)
     taus = erm_centred([d + np.array([-1.0, 0.0, 1.0]) for d in rng.normal(size=120)])
     responses = from_values(simulate(rng.normal(scale=2.5, size=150), taus, rng), unused="collapse")
-    design, cells = design_for("pcm", linked(responses).steps), group(responses)
-    start = marginal.fit_marginal(design, responses, cells, Normal(1))
-    curve = conditional.Likelihood(design, responses, cells)(start.free)
+    design, groups = design_for("pcm", linked(responses).steps), group(responses)
+    start = marginal.fit_marginal(design, responses, groups, Normal(1))
+    curve = conditional.Likelihood(design, responses, groups)(start.free)
     assert np.isfinite(curve.value) and np.all(np.isfinite(curve.information))
     assert np.linalg.eigvalsh(curve.information)[0] > 0
 

@@ -6,13 +6,13 @@ from scipy.optimize import brentq
 
 from sightline.errors import UsageError
 from sightline.psychometrics import fit, from_values
-from sightline.psychometrics.competency import competency, competency_scores, factorial, reach
-from sightline.psychometrics.design import moments
-from sightline.psychometrics.facets import _Model, fit_facets
-from sightline.psychometrics.fit_statistics import mean_squares
-from sightline.psychometrics.persons import eap, eap_reliability, mle, separation_reliability, wle
-from sightline.psychometrics.regression import explained, predictions, two_step
-from sightline.psychometrics.simulate import erm_centred, simulate, simulate_raters
+from sightline.psychometrics.agreement.competency import competency, competency_scores, factorial, reach
+from sightline.psychometrics.model.design import moments
+from sightline.psychometrics.model.facets import _Model, fit_facets
+from sightline.psychometrics.model.fit_statistics import mean_squares
+from sightline.psychometrics.model.persons import eap, eap_reliability, mle, separation_reliability, wle
+from sightline.psychometrics.model.regression import explained, predictions, two_step
+from sightline.psychometrics.model.simulate import erm_centred, simulate, simulate_raters
 
 TAUS = erm_centred([d + np.array([-0.7, 0.7]) for d in np.linspace(-1.5, 1.5, 12)])
 
@@ -34,9 +34,9 @@ def test_ml_ability_reproduces_the_score(regressed):
     known = mle(found)
     inner = ~np.isnan(known.ability)
     mean, variance, _ = moments(found.table, known.ability[inner])
-    assert mean.sum(axis=0) == pytest.approx(found.cells.score[inner])
+    assert mean.sum(axis=0) == pytest.approx(found.groups.score[inner])
     assert known.se[inner] == pytest.approx(1 / np.sqrt(variance.sum(axis=0)))
-    assert set(found.cells.score[~inner]) == {0, 24}
+    assert set(found.groups.score[~inner]) == {0, 24}
 
 
 def test_warm_ability_solves_warms_equation(regressed):
@@ -45,7 +45,7 @@ def test_warm_ability_solves_warms_equation(regressed):
     known = wle(found)
     for n in (0, len(known.ability) // 2, len(known.ability) - 1):
 
-        def gap(theta, score=found.cells.score[n]):
+        def gap(theta, score=found.groups.score[n]):
             mean, variance, third = (m.sum() for m in moments(found.table, np.array([theta])))
             return score - mean + third / (2 * variance)
 
@@ -55,7 +55,7 @@ def test_warm_ability_solves_warms_equation(regressed):
 
 def test_abilities_are_near_the_truth_and_in_the_order_of_scores(regressed):
     found, truth = regressed
-    cell = found.cells.of_person
+    cell = found.groups.of_person
     for estimates in (eap(found), wle(found)):
         error = (estimates.ability[cell] - truth)[2:] / estimates.se[cell][2:]
         assert 0.8 < error.std() < 1.2
@@ -64,10 +64,10 @@ def test_abilities_are_near_the_truth_and_in_the_order_of_scores(regressed):
 
 def test_reliability_is_the_squared_correlation_with_the_truth(regressed):
     found, truth = regressed
-    reliability = eap_reliability(eap(found), found.cells.count)
-    correlation = np.corrcoef(eap(found).ability[found.cells.of_person][2:], truth[2:])[0, 1]
+    reliability = eap_reliability(eap(found), found.groups.count)
+    correlation = np.corrcoef(eap(found).ability[found.groups.of_person][2:], truth[2:])[0, 1]
     assert reliability == pytest.approx(correlation**2, abs=0.06)
-    assert 0.5 < separation_reliability(wle(found), found.cells.count) < 0.95
+    assert 0.5 < separation_reliability(wle(found), found.groups.count) < 0.95
 
 
 def test_regression_is_found_inside_the_likelihood(regressed):
@@ -86,7 +86,7 @@ def test_two_step_on_shrunken_abilities_is_too_small():
     values = simulate(0.6 * z + 0.9 * rng.normal(size=1500), TAUS[:5], rng)
     with_z = fit(from_values(values, covariates=z[:, None], covariate_names=["z"]))
     without = fit(from_values(values))
-    shrunken = two_step(with_z, eap(without).ability[without.cells.of_person])[1].estimate
+    shrunken = two_step(with_z, eap(without).ability[without.groups.of_person])[1].estimate
     assert shrunken < 0.5 < with_z.coefficients[1].estimate < 0.7
 
 
@@ -133,7 +133,7 @@ def test_fit_by_definition(regressed):
     """Outfit and infit of one item, summed over people one by one."""
     found, _ = regressed
     known = mle(found)
-    theta = known.ability[found.cells.of_person]
+    theta = known.ability[found.groups.of_person]
     who = np.flatnonzero(~np.isnan(theta))
     mean, variance, _ = (m[4] for m in moments(found.table, theta[who]))
     square = (found.responses.levels[who, 4] - mean) ** 2
@@ -160,7 +160,7 @@ def test_competency_statistics():
         values, covariates=training[:, None], covariate_names=["training"], unused="collapse"
     )
     found = fit(responses)
-    abilities = wle(found).ability[found.cells.of_person]
+    abilities = wle(found).ability[found.groups.of_person]
     at = [(f"{p.value:g}", p.mean) for p in predictions(found)]
     told = competency(found, abilities, at)
     assert told.above_first == pytest.approx(np.mean(abilities > reach(found, 1).max()))

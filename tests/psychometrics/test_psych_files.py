@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from sightline.cli.app import load_commands
 from sightline.errors import UsageError
+from sightline.psychometrics.model.simulate import simulate
 from sightline.psychometrics.reading import read_expert, read_ratings
-from sightline.psychometrics.simulate import simulate
 
 LONG = "rater,item,rating\nann,x,1\nann,y,3\nbob,x,2\nbob,y,2\n"
 WIDE = "person,x,y\nann,1,3\nbob,2,2\n"

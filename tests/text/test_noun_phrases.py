@@ -6,7 +6,7 @@ import pytest
 import spacy
 
 from sightline.text.noun_phrases import noun_phrases
-from sightline.train.treebank import Tree, to_doc
+from sightline.train.english.treebank import Tree, to_doc
 
 VOCAB = spacy.blank("en").vocab
 
@@ -59,7 +59,7 @@ def test_phrases(written: str) -> None:
 
 
 def test_no_phrase_overlaps_another(data) -> None:
-    from sightline.train.treebank import read_trees
+    from sightline.train.english.treebank import read_trees
 
     for gold in read_trees(data / "ud_ewt_dev.conllu.gz")[:600]:
         found = list(noun_phrases(to_doc([gold], VOCAB)))

@@ -12,11 +12,11 @@ import pytest
 import torch
 from PIL import Image
 
-from sightline.encoders.grounding import Grounding
+from sightline.encoders.vg import Grounding
 from sightline.errors import UsageError
 from sightline.text.vectors import WordVectors
-from sightline.train.vg import VgConfig, symmetric_loss, train
-from sightline.train.vg_pairs import boxes_of, mentions_of
+from sightline.train.vg.pairs import boxes_of, mentions_of
+from sightline.train.vg.run import VgConfig, symmetric_loss, train
 
 
 def _softmax(rows: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from sightline.cli.app import app, console
 from sightline.cli.options import FormatOption, OutOption, measuring
 from sightline.cli.progress import counted_progress
 from sightline.corpus.analysis import Settings, analyse
-from sightline.corpus.output import check_folder, write_corpus
+from sightline.corpus.files import check_folder, write_corpus
 
 if TYPE_CHECKING:
     from sightline.pipeline.settings import Settings as RunSettings

@@ -24,13 +24,11 @@ from sightline.meta.experiments import Given, make_experiment
 from sightline.meta.experiments import Table as Experimented
 from sightline.meta.experiments.files import write_experiment
 from sightline.meta.experiments.words import compact
-from sightline.meta.protocols import make_protocol
-from sightline.meta.scoring import reads_pictures, score_items, shared_notes
-from sightline.meta.study.files import write_study
-from sightline.meta.study.words import (
+from sightline.meta.findings.files import write_findings
+from sightline.meta.findings.words import (
     PEOPLE,
     TITLES,
-    Study,
+    Findings,
     Value,
     criteria,
     numeric,
@@ -38,6 +36,8 @@ from sightline.meta.study.words import (
     reasons,
     table_of,
 )
+from sightline.meta.protocols import make_protocol
+from sightline.meta.scoring import reads_pictures, score_items, shared_notes
 from sightline.pipeline.settings import Settings
 
 
@@ -95,9 +95,9 @@ def meta(
         scored = score_items(items, metrics, settings, engine=engine, progress=progress)
     found = evaluate(items, scored.scores, **chosen.rules(), samples=samples, seed=seed)
     found = replace(found, notes=(*found.notes, *shared_notes(scored.evidence)))
-    study = Study(chosen, found, scored.signatures, scored.failures, place.name)
-    write_study(study, out)
-    show_study(study)
+    study = Findings(chosen, found, scored.signatures, scored.failures, place.name)
+    write_findings(study, out)
+    show_findings(study)
     console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
     tell_failures(scored.failures, out)
 
@@ -145,7 +145,7 @@ def show_experiment(found: Experimented, name: str, out: Path) -> None:
     tell_failures(found.failures, out)
 
 
-def show_study(study: Study) -> None:
+def show_findings(study: Findings) -> None:
     """One table for each criterion, each with the reasons for what is missing."""
     for criterion in criteria(study.evaluation):
         title = f"{study.protocol.name}: {escape(criterion)} (times 100)"

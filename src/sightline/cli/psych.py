@@ -9,11 +9,11 @@ from rich.table import Table
 
 from sightline.cli.app import app, console, errors
 from sightline.errors import UsageError
-from sightline.psychometrics.alpha import SCALES
+from sightline.psychometrics.agreement.alpha import SCALES
 from sightline.psychometrics.analysis import Analysis, Settings, analyse
-from sightline.psychometrics.output import write_analysis
+from sightline.psychometrics.pages.files import write_analysis
+from sightline.psychometrics.pages.verdicts import in_short
 from sightline.psychometrics.reading import Ratings, read_expert, read_ratings
-from sightline.psychometrics.verdicts import in_short
 
 
 @app.command()

@@ -7,7 +7,7 @@ import typer
 
 from sightline.cli.app import console
 from sightline.cli.train import OutOption, train_app
-from sightline.train.order_stories import read_stories, split_stories
+from sightline.train.coherence.stories import read_stories, split_stories
 
 
 @train_app.command("coherence")
@@ -37,7 +37,7 @@ def train_coherence(
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.")] = 0,
 ) -> None:
     """Train sentence-order prediction as in RoViST (ALBERT by default), for `--coherence OUT`."""
-    from sightline.train.coherence import OrderRecipe, save_order, train_order
+    from sightline.train.coherence.published import PublishedRecipe, save_published, train_published
 
     given = {"epochs": epochs, "rate": rate, "batch": batch, "patience": patience, "seed": seed}
     options = {name: value for name, value in given.items() if value is not None}
@@ -51,11 +51,11 @@ def train_coherence(
         )
 
     if alone:
-        from sightline.train.order_light import LightRecipe, train_folder
+        from sightline.train.coherence.light import LightRecipe, train_folder
 
         train_folder(encoder, alone, training, choosing, LightRecipe(**options), out, told)  # type: ignore[arg-type]
     else:
-        recipe = OrderRecipe(**options)  # type: ignore[arg-type]
-        network, tokenizer, history = train_order(encoder, training, choosing, recipe, told)
-        save_order(out, network, tokenizer, recipe, history)
+        recipe = PublishedRecipe(**options)  # type: ignore[arg-type]
+        network, tokenizer, history = train_published(encoder, training, choosing, recipe, told)
+        save_published(out, network, tokenizer, recipe, history)
     console.print(f"The model is in {out}; use it with --coherence {out}")

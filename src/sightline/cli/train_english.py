@@ -17,7 +17,7 @@ def train_english(
     seed: Annotated[int, typer.Option(help="The same seed gives the same pipeline.")] = 7,
 ) -> None:
     """Train tags, trees and lemmas on UD English EWT, for `--nlp OUT`."""
-    from sightline.train.english import Recipe, train
+    from sightline.train.english.run import Recipe, train
 
     def told(epoch: int, loss: float, scores: dict[str, float]) -> None:
         measured = ", ".join(f"{name} {value:.4f}" for name, value in scores.items())

@@ -30,7 +30,7 @@ def train_vg(
     from sightline.errors import extra
 
     extra("torch", "train")
-    from sightline.train.vg import VgConfig, train
+    from sightline.train.vg.run import VgConfig, train
 
     found = train(
         data, out, captions, images, encoder, vectors, most, VgConfig(epochs=epochs), log=console.print

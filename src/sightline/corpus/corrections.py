@@ -14,7 +14,7 @@ from sightline.io.items import parse_text
 from sightline.io.source import BadLine
 from sightline.io.table import TableFile
 from sightline.items import Failure
-from sightline.psychometrics.alpha import Interval, bootstrap_alpha
+from sightline.psychometrics.agreement.alpha import Interval, bootstrap_alpha
 from sightline.report.page import clean
 
 MANY = 10

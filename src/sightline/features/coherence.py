@@ -7,11 +7,11 @@ from itertools import pairwise
 from sightline.errors import Unscorable
 from sightline.features.base import Feature, Features, Tools
 from sightline.features.text import Sentences, SentencesValue
-from sightline.text.order import OrderModel, load_order
+from sightline.text.coherence import CoherenceModel, load_coherence
 
 
 @dataclass(frozen=True)
-class NeighbourOrderValue:
+class CoherenceValue:
     probability: tuple[float, ...]
     """For each sentence but the first: that it follows the one before it."""
     cut: tuple[int, ...]
@@ -19,21 +19,21 @@ class NeighbourOrderValue:
 
 
 @dataclass(frozen=True)
-class NeighbourOrder(Feature[NeighbourOrderValue]):
+class Coherence(Feature[CoherenceValue]):
     """The order model's probability for each pair of neighbouring sentences."""
 
-    value = NeighbourOrderValue
+    value = CoherenceValue
 
     def needs(self) -> tuple[Feature[SentencesValue]]:
         return (Sentences(),)
 
-    def compute(self, batch: Sequence[Features], tools: Tools) -> list[NeighbourOrderValue | Unscorable]:
+    def compute(self, batch: Sequence[Features], tools: Tools) -> list[CoherenceValue | Unscorable]:
         model = _model(tools)
         stories = [got[Sentences()].spoken for got in batch]
         pairs = list(dict.fromkeys(pair for story in stories for pair in pairwise(story)))
         follows = dict(zip(pairs, map(float, model.probabilities(pairs)), strict=True)) if pairs else {}
         return [
-            NeighbourOrderValue(
+            CoherenceValue(
                 tuple(follows[pair] for pair in pairwise(story)),
                 tuple(number for number, sentence in enumerate(story) if model.cut(sentence)),
             )
@@ -46,5 +46,5 @@ class NeighbourOrder(Feature[NeighbourOrderValue]):
         return {"coherence": _model(tools).signature}
 
 
-def _model(tools: Tools) -> OrderModel:
-    return load_order(tools.option("coherence"))
+def _model(tools: Tools) -> CoherenceModel:
+    return load_coherence(tools.option("coherence"))

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sightline.errors import UsageError
-from sightline.io.cells import csv_lines, json_line, json_text
+from sightline.io.json_csv import csv_lines, json_line, json_text
 from sightline.io.lock import Lock
 from sightline.items import Failure
 

@@ -8,7 +8,7 @@ from typing import Final, Literal
 import numpy as np
 
 from sightline.features.base import Features, Fitted
-from sightline.features.contextual import ContextualMatches, Matched, PieceIdf
+from sightline.features.matched_pieces import ContextualMatches, Matched, PieceIdf
 from sightline.items import Evidence
 from sightline.metrics.base import Metric, Scored, metric
 

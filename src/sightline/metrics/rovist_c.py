@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from sightline.features.base import Feature, Features, Fitted
-from sightline.features.coherence import NeighbourOrder
+from sightline.features.coherence import Coherence
 from sightline.features.text import Sentences
 from sightline.items import Evidence, PairEvidence
 from sightline.metrics.base import Metric, metric
@@ -38,11 +38,11 @@ class RovistC(Metric):
     """Whether each sentence follows from the one before it, by a model of sentence order."""
 
     def needs(self) -> tuple[Feature[Any], ...]:
-        return (Sentences(), NeighbourOrder())
+        return (Sentences(), Coherence())
 
     def score(self, got: Features, fitted: Fitted) -> tuple[float, Evidence]:
         sentences = got[Sentences()].spoken
-        order = got[NeighbourOrder()]
+        order = got[Coherence()]
         p = judged(sentences, order.probability)
         evidence = Evidence(
             sentences=sentences,

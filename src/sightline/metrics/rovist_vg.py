@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.features.base import Feature, Features, Fitted, Statistic
-from sightline.features.grounding import NounGrounding
 from sightline.features.statistics import WordIdf
 from sightline.features.text import Phrases, Sentences
+from sightline.features.vg import NounGrounding
 from sightline.features.vision import region_notes
 from sightline.items import Evidence, PhraseEvidence
 from sightline.metrics.base import Metric, metric

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sightline.features.base import Feature, Features, Fitted
-from sightline.features.rating import PredictedRating, PredictedRatingValue
+from sightline.features.rater import PredictedRating, PredictedRatingValue
 from sightline.features.text import Sentences
 from sightline.items import Evidence, PairEvidence
 from sightline.metrics.base import Metric, metric

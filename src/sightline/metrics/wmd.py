@@ -5,7 +5,7 @@ from math import exp
 from typing import Any
 
 from sightline.features.base import Feature, Features, Fitted
-from sightline.features.transport import WordMovers
+from sightline.features.word_distance import WordMovers
 from sightline.items import Evidence
 from sightline.metrics.base import Metric, Scored, metric
 

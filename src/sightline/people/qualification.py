@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sightline.errors import UsageError
-from sightline.psychometrics.workers import select_workers
+from sightline.psychometrics.agreement.workers import select_workers
 
 WORKER = "worker"
 

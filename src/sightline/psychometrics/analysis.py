@@ -7,7 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from sightline.errors import UsageError
-from sightline.psychometrics.agreement import (
+from sightline.psychometrics.agreement.alpha import SCALES, Interval, Scale, bootstrap_alpha
+from sightline.psychometrics.agreement.coefficients import (
     Concordance,
     Intraclass,
     ItemView,
@@ -20,12 +21,18 @@ from sightline.psychometrics.agreement import (
     pairwise,
     rater_views,
 )
-from sightline.psychometrics.alpha import SCALES, Interval, Scale, bootstrap_alpha
-from sightline.psychometrics.competency import Competency, Factorial, competency, competency_scores, factorial
-from sightline.psychometrics.facets import Facets, fit_facets
-from sightline.psychometrics.fit import Coefficient, Fit, fit
-from sightline.psychometrics.fit_statistics import MeanSquares, mean_squares
-from sightline.psychometrics.persons import (
+from sightline.psychometrics.agreement.competency import (
+    Competency,
+    Factorial,
+    competency,
+    competency_scores,
+    factorial,
+)
+from sightline.psychometrics.agreement.workers import THRESHOLD, Selection, select_workers
+from sightline.psychometrics.model.facets import Facets, fit_facets
+from sightline.psychometrics.model.fit import Coefficient, Fit, fit
+from sightline.psychometrics.model.fit_statistics import MeanSquares, mean_squares
+from sightline.psychometrics.model.persons import (
     Estimates,
     eap,
     eap_reliability,
@@ -33,10 +40,9 @@ from sightline.psychometrics.persons import (
     separation_reliability,
     wle,
 )
+from sightline.psychometrics.model.regression import Prediction, explained, predictions, two_step
+from sightline.psychometrics.model.responses import Floats, from_values
 from sightline.psychometrics.reading import Ratings
-from sightline.psychometrics.regression import Prediction, explained, predictions, two_step
-from sightline.psychometrics.responses import Floats, from_values
-from sightline.psychometrics.workers import THRESHOLD, Selection, select_workers
 
 MOST_RATERS = 1000
 """Beyond so many raters the single raters' agreement is not looked at: each is compared with all others."""
@@ -172,21 +178,21 @@ def _persons(found: Fit) -> tuple[Persons, MeanSquares, dict[str, float]]:
     reliabilities."""
     weighted, expected, likeliest = wle(found), eap(found), mle(found)
     items, persons = mean_squares(found, likeliest)
-    cell, count = found.cells.of_person, found.cells.count
+    group, count = found.groups.of_person, found.groups.count
 
     def spread(estimates: Estimates) -> Estimates:
-        return Estimates(estimates.ability[cell], estimates.se[cell])
+        return Estimates(estimates.ability[group], estimates.se[group])
 
-    most = found.cells.masks @ found.design.steps
+    most = found.groups.masks @ found.design.steps
     return (
         Persons(
             spread(weighted),
             spread(expected),
             spread(likeliest),
             persons,
-            found.cells.score[cell],
-            most[found.cells.mask][cell],
-            found.cells.masks.sum(axis=1)[found.cells.mask][cell],
+            found.groups.score[group],
+            most[found.groups.mask][group],
+            found.groups.masks.sum(axis=1)[found.groups.mask][group],
         ),
         items,
         {

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sightline.errors import UsageError
-from sightline.psychometrics.responses import Floats, Ints
+from sightline.psychometrics.model.responses import Floats, Ints
 from sightline.psychometrics.tables import MISSING_WORDS, RATER_NAMES, line_of, read_table
 
 ITEM_NAMES = ("item", "item_id", "pair", "unit")

@@ -38,21 +38,21 @@ def find_mentions(
     stories: Sequence[Sequence[str]], language: Language, units: Literal["phrases", "nouns"] = "phrases"
 ) -> list[StoryMentions]:
     """The mentions of each story; all sentences of all stories are parsed in one go."""
-    plain = [Plain.of(sentence) for story in stories for sentence in story]
-    parsed = iter(zip(plain, language.parse([p.text for p in plain]), strict=True))
+    bare = [Unbracketed.of(sentence) for story in stories for sentence in story]
+    parsed = iter(zip(bare, language.parse([p.text for p in bare]), strict=True))
     return [_story([next(parsed) for _ in story], units) for story in stories]
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
+class Unbracketed:
     """A sentence without the brackets of its anonymised names, and the way back to the original."""
 
     text: str
     cuts: tuple[int, ...] = ()
-    """Characters of the plain text before which one bracket of the original is missing."""
+    """Characters of the bare text before which one bracket of the original is missing."""
 
     @classmethod
-    def of(cls, sentence: str) -> "Plain":
+    def of(cls, sentence: str) -> "Unbracketed":
         if "[" not in sentence:
             return cls(sentence)
         brackets = [place for m in _TAG.finditer(sentence) for place in (m.start(), m.end() - 1)]
@@ -74,15 +74,15 @@ class Plain:
         )
 
 
-def _story(sentences: Sequence[tuple[Plain, Parsed]], units: str) -> StoryMentions:
+def _story(sentences: Sequence[tuple[Unbracketed, Parsed]], units: str) -> StoryMentions:
     mentions: list[Mention] = []
     count = 0
     notes: dict[str, None] = {}
-    for number, (plain, parsed) in enumerate(sentences):
+    for number, (bare, parsed) in enumerate(sentences):
         count += sum(_is_word(word) for word in parsed.words)
         notes.update(dict.fromkeys(parsed.notes))
         mentions.extend(
-            Mention(text.lower(), number, plain.start(words[0].start), plain.end(words[-1].end), words)
+            Mention(text.lower(), number, bare.start(words[0].start), bare.end(words[-1].end), words)
             for text, words in _units(parsed, units)
         )
     doubts = doubt([word.text for _, parsed in sentences for word in parsed.words])

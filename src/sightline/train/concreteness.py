@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from sightline.errors import extra
 from sightline.text.concreteness import HIGHEST, LOWEST, ratings_from
 from sightline.text.lexicon import STEP
-from sightline.train.treebank import read_trees
-from sightline.train.word_vectors import PieceTable, story_words
+from sightline.train.english.treebank import read_trees
+from sightline.train.english.word_vectors import PieceTable, story_words
 
 Floats = NDArray[np.float32]
 VERSION = "1.1.0"

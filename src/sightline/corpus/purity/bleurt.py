@@ -8,7 +8,7 @@ import numpy as np
 from sightline.corpus.purity.base import Floats, PurityScorer, scorers
 from sightline.errors import UsageError, extra
 from sightline.pretrained import device, load_pretrained, model_name
-from sightline.text.order import batches_by_width
+from sightline.text.coherence import batches_by_width
 
 BATCH_PIECES = 4096
 LONGEST = 512

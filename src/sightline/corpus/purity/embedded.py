@@ -11,7 +11,7 @@ from sightline.encoders.base import unit
 from sightline.encoders.pieces import pieces
 from sightline.encoders.pocket import LONGEST, Pocket
 from sightline.errors import UsageError
-from sightline.text.order import EMBEDDED, SentenceReader
+from sightline.text.coherence import EMBEDDED, SentenceReader
 
 
 @scorers.add("embedded")

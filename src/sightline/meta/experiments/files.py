@@ -7,7 +7,7 @@ from sightline.io.results import write_whole
 from sightline.meta.experiments.base import Table
 from sightline.meta.experiments.page import experiment_page
 from sightline.meta.experiments.words import compact
-from sightline.meta.study.files import markdown_table, write_failures
+from sightline.meta.findings.files import markdown_table, write_failures
 
 
 def write_experiment(found: Table, folder: Path, name: str) -> None:

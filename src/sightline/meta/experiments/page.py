@@ -11,7 +11,7 @@ from sightline.charts import COLOURS, lines
 from sightline.meta.correlation import NAMES
 from sightline.meta.experiments.base import Plot, Table
 from sightline.meta.experiments.words import compact, titled
-from sightline.meta.study.page import STYLE, bar, figures, unit_span
+from sightline.meta.findings.page import STYLE, bar, figures, unit_span
 from sightline.report import page
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from sightline.meta.correlation import NAMES
 from sightline.meta.experiments.base import Cell, Table
-from sightline.meta.study.words import TITLES, Value
+from sightline.meta.findings.words import TITLES, Value
 from sightline.report.page import number
 
 

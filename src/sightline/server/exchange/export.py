@@ -13,7 +13,7 @@ from sqlalchemy import Connection, RowMapping
 
 from sightline.errors import UsageError
 from sightline.people.consensus import Tally
-from sightline.people.habits import likely_levels
+from sightline.people.likely_levels import likely_levels
 from sightline.people.quality import quality_consensus, weights
 from sightline.server.exchange import rows as r
 from sightline.server.storage.studies import StoredStudy

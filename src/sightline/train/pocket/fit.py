@@ -25,7 +25,7 @@ class FitConfig:
     steps: int = 4000
     captioned: int = 768
     flickr_share: float = 0.35
-    plain: int = 128
+    uncaptioned: int = 128
     regions: int = 512
     tiny: int = 192
     loose: int = 1024
@@ -159,10 +159,10 @@ class Trainer:
         n_flickr = round(c.captioned * c.flickr_share)
         n_coco = c.captioned - n_flickr
         flickr, coco = self._pick(n_flickr, len(s.flickr)), self._pick(n_coco, len(s.coco_captioned))
-        plain = s.coco_plain[self._pick(c.plain, len(s.coco_plain))]
+        uncaptioned = s.coco_uncaptioned[self._pick(c.uncaptioned, len(s.coco_uncaptioned))]
         region = self._pick(c.regions, len(s.region_image))
         tiny = self._pick(c.tiny, len(s.tiny))
-        coco_rows = torch.cat([s.coco_captioned[coco], plain])
+        coco_rows = torch.cat([s.coco_captioned[coco], uncaptioned])
 
         def whole() -> Any:
             return [

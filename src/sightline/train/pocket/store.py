@@ -35,7 +35,7 @@ class Store:
     coco_captions: Any
     captions: Texts
     coco_captioned: Any
-    coco_plain: Any
+    coco_uncaptioned: Any
     words: Any
     """[captioned picture, word] share of its captions that say the word; Flickr8k's rows, then captioned COCO's."""
     present: Any
@@ -105,7 +105,7 @@ def load_store(
         coco_captions=on(five[len(train) :]),
         captions=embed(texts),
         coco_captioned=on(captioned),
-        coco_plain=on([n for n, row in enumerate(coco) if not row["captions"]] or captioned),
+        coco_uncaptioned=on([n for n, row in enumerate(coco) if not row["captions"]] or captioned),
         words=on(_word_shares(groups), torch.float16),
         present=on(_present(coco), torch.float16),
         region_image=on(regions["image"]),

@@ -1,0 +1,127 @@
+"""Krippendorff's alpha: agreement beyond chance for any number of raters, any scale, and missing ratings.
+
+alpha = 1 - D_o / D_e (Krippendorff 2011): observed over expected disagreement, from the coincidences of
+values within units. Ratings come as a rater x item table with NaN where there is none.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from sightline.errors import unknown
+from sightline.psychometrics.model.responses import Floats, distinct
+
+Scale = Literal["nominal", "ordinal", "interval", "ratio"]
+SCALES: tuple[Scale, ...] = get_args(Scale)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with a bootstrap interval over items; NaN where it is not defined."""
+
+    value: float
+    low: float
+    high: float
+
+
+def alpha(ratings: Floats, scale: Scale = "ordinal") -> float:
+    """Krippendorff's alpha; NaN where nothing varies or no item has two ratings."""
+    counts, values = value_counts(ratings)
+    return alpha_of_counts(counts, values, scale)
+
+
+def alpha_of_counts(counts: Floats, values: Floats, scale: Scale = "ordinal") -> float:
+    """Alpha from how often each item got each value (item x value)."""
+    if scale not in SCALES:
+        raise unknown("scale", scale, SCALES)
+    weights = np.ones((1, len(counts)))
+    return float(_alphas(counts, values, scale, weights)[0])
+
+
+def bootstrap_alpha(
+    ratings: Floats, scale: Scale = "ordinal", *, samples: int = 1000, level: float = 0.95, seed: int = 0
+) -> Interval:
+    """Alpha with a percentile interval; items are resampled, since raters' errors on one item belong
+    together."""
+    counts, values = value_counts(ratings)
+    value = alpha_of_counts(counts, values, scale)
+    rng = np.random.default_rng(seed)
+    drawn = []
+    for size in _shares(samples, max(1, 2_000_000 // max(len(counts), 1))):
+        weights = rng.multinomial(len(counts), np.full(len(counts), 1 / max(len(counts), 1)), size)
+        drawn.append(_alphas(counts, values, scale, weights.astype(float)))
+    found = np.concatenate(drawn)
+    found = found[~np.isnan(found)]
+    if not len(found):
+        return Interval(value, np.nan, np.nan)
+    low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(value, float(low), float(high))
+
+
+def value_counts(ratings: Floats) -> tuple[Floats, Floats]:
+    """How often each item got each value, for items with at least two ratings, and the values."""
+    counts, values = all_counts(ratings)
+    return counts[counts.sum(axis=1) >= 2], values
+
+
+def all_counts(ratings: Floats) -> tuple[Floats, Floats]:
+    """How often each item got each value, and the values."""
+    values = distinct(ratings[~np.isnan(ratings)])
+    counts = np.zeros((ratings.shape[1], len(values)))
+    if len(ratings) > ratings.shape[1]:
+        for i, item in enumerate(ratings.T):
+            counts[i] = np.bincount(np.searchsorted(values, item[~np.isnan(item)]), minlength=len(values))
+    else:
+        for rater in ratings:
+            given = np.flatnonzero(~np.isnan(rater))
+            counts[given, np.searchsorted(values, rater[given])] += 1
+    return counts, values
+
+
+def _alphas(counts: Floats, values: Floats, scale: Scale, weights: Floats) -> Floats:
+    """Alpha for each row of item weights (1, or how often a bootstrap sample holds the item)."""
+    if not len(counts):
+        return np.full(len(weights), np.nan)
+    size = counts.sum(axis=1)
+    share = weights / (size - 1)
+    totals = weights @ counts
+    if scale == "ordinal":
+        pairs = [_ordinal(total) for total in totals]
+        observed = np.array([_observed(counts, s, pair) for s, pair in zip(share, pairs, strict=True)])
+        expected = np.array([total @ pair @ total for total, pair in zip(totals, pairs, strict=True)])
+    else:
+        pair = _difference(values, scale)
+        within = np.einsum("uv,uv->u", counts @ pair, counts)
+        observed, expected = share @ within, np.einsum("bv,bv->b", totals @ pair, totals)
+    n = totals.sum(axis=1)
+    some = expected > 0
+    return np.where(some, 1 - (n - 1) * observed / np.where(some, expected, 1), np.nan)
+
+
+def _observed(counts: Floats, share: Floats, pair: Floats) -> float:
+    together = (counts * share[:, None]).T @ counts
+    return float((together * pair).sum())
+
+
+def _difference(values: Floats, scale: Scale) -> Floats:
+    """Squared difference of two values; a value with itself is 0, so no pair of a rating with itself
+    counts."""
+    a, b = values[:, None], values[None, :]
+    if scale == "nominal":
+        return np.asarray(a != b, np.float64)
+    if scale == "interval":
+        return np.asarray((a - b) ** 2)
+    total = np.abs(a + b)
+    return np.where(total > 0, (a - b) / np.where(total > 0, total, 1), 0) ** 2
+
+
+def _ordinal(total: Floats) -> Floats:
+    """How many ratings lie between two values, the ends counted half, squared."""
+    up = np.cumsum(total) - total / 2
+    return np.asarray((up[:, None] - up[None, :]) ** 2)
+
+
+def _shares(samples: int, most: int) -> list[int]:
+    whole, rest = divmod(samples, min(most, samples))
+    return [min(most, samples)] * whole + ([rest] if rest else [])

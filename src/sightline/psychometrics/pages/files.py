@@ -1,0 +1,234 @@
+"""An analysis as files: items.csv, persons.csv, fit.json, raters.csv, workers.csv, plots and the report."""
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from sightline.errors import UsageError
+from sightline.psychometrics.analysis import Analysis
+from sightline.psychometrics.model.fit import Coefficient
+from sightline.psychometrics.model.population import Smooth
+from sightline.psychometrics.model.responses import Floats
+from sightline.psychometrics.pages.plots import curves_plot, wright_plot
+
+
+def write_analysis(analysis: Analysis, folder: Path, title: str) -> dict[str, Any]:
+    """Write every file of an analysis, each put in place whole; returns what fit.json holds."""
+    from sightline.psychometrics.pages.page import report  # the report draws on this module's summary
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise UsageError(f"{folder}: cannot write there ({fault.strerror})") from None
+    summary = summarise(analysis)
+    _write_csv(folder / "items.csv", item_table(analysis))
+    _write_csv(folder / "persons.csv", person_table(analysis))
+    if analysis.facets or (analysis.agreement and analysis.agreement.raters):
+        _write_csv(folder / "raters.csv", rater_table(analysis))
+    if analysis.workers:
+        rows = [asdict(worker) for worker in analysis.workers.workers]
+        _write_csv(
+            folder / "workers.csv", {key: [row[key] for row in rows] for key in rows[0]} if rows else {}
+        )
+    plots = {"wright": wright_plot(analysis), "curves": curves_plot(analysis)}
+    for name, plot in plots.items():
+        (folder / f"{name}.svg").write_bytes(plot.light)
+        (folder / f"{name}.png").write_bytes(plot.png)
+    _put(folder / "fit.json", json.dumps(_plain(summary), indent=2, ensure_ascii=False) + "\n")
+    _put(folder / "report.html", report(analysis, summary, title, plots))
+    return summary
+
+
+def item_table(analysis: Analysis) -> dict[str, Any]:
+    """A row an item; an item that could not be placed has empty cells and a note."""
+    found = analysis.fit
+    names = [*found.responses.items, *found.responses.left_out]
+    most = int(found.design.steps.max())
+    blank = [math.nan] * len(found.responses.left_out)
+    location, location_se = found.locations()
+    columns: dict[str, Any] = {"item": names, "location": [*location, *blank]}
+    kinds = {"threshold": found.thresholds(), "thurstone": found.thurstone()}
+    for kind, (values, _) in kinds.items():
+        columns |= _by_level(found.design.item, found.design.level, values, kind, "", most, len(blank))
+    columns["location_se"] = [*location_se, *blank]
+    for kind, (_, errors) in kinds.items():
+        columns |= _by_level(found.design.item, found.design.level, errors, kind, "_se", most, len(blank))
+    for name, values in asdict(analysis.item_fit).items():
+        columns[name] = [*values, *blank]
+    place = {name: n for n, name in enumerate(analysis.ratings.items)}
+    views = analysis.agreement.items if analysis.agreement else []
+    if views:
+        for name in ("ratings", "mean", "sd", "exact"):
+            columns[f"agreement_{name}" if name == "exact" else name] = [
+                getattr(views[place[item]], name) for item in names
+            ]
+    columns["levels"] = [" ".join(map(str, known)) for known in found.responses.labels] + [""] * len(blank)
+    columns["note"] = [""] * len(found.responses.items) + list(found.responses.left_out.values())
+    return columns
+
+
+def _by_level(
+    item: Any, level: Any, values: Floats, kind: str, suffix: str, most: int, blanks: int
+) -> dict[str, Any]:
+    table = np.full((int(item.max()) + 1 + blanks, most), math.nan)
+    table[item, level - 1] = values
+    return {f"{kind}_{k + 1}{suffix}": table[:, k] for k in range(most)}
+
+
+def person_table(analysis: Analysis) -> dict[str, Any]:
+    """A row a person. `ability` is Warm's weighted likelihood estimate: finite for every score, without a
+    prior."""
+    people = analysis.persons
+    columns: dict[str, Any] = {
+        "person": analysis.fit.responses.persons,
+        "ability": people.wle.ability,
+        "se": people.wle.se,
+        "eap": people.eap.ability,
+        "eap_se": people.eap.se,
+        "mle": people.mle.ability,
+        "mle_se": people.mle.se,
+        "score": people.score.astype(np.int64),
+        "most": people.most.astype(np.int64),
+        "answers": people.answers.astype(np.int64),
+    }
+    columns |= asdict(people.fit)
+    for n, name in enumerate(analysis.fit.responses.covariate_names):
+        columns[name if name not in columns else f"covariate_{name}"] = analysis.fit.responses.covariates[
+            :, n
+        ]
+    return columns
+
+
+def rater_table(analysis: Analysis) -> dict[str, Any]:
+    """A row a rater: agreement with the others, and severity and consistency where they were modelled."""
+    columns: dict[str, Any] = {"rater": analysis.ratings.persons}
+    if analysis.agreement and analysis.agreement.raters:
+        views = [asdict(view) for view in analysis.agreement.raters]
+        columns |= {name: [view[name] for view in views] for name in views[0]}
+    if analysis.facets:
+        for name in ("severity", "severity_se", "consistency", "log_consistency_se"):
+            columns[name] = getattr(analysis.facets, name)
+        columns["consistent"] = analysis.facets.keep
+    return columns
+
+
+def summarise(analysis: Analysis) -> dict[str, Any]:
+    """Everything that is not a table."""
+    found = analysis.fit
+    mean, sd = found.spread
+    extreme = int(np.isnan(analysis.persons.mle.ability).sum())
+    summary: dict[str, Any] = {
+        "model": found.model,
+        "estimator": found.estimator,
+        "criterion": analysis.ratings.criterion,
+        "persons": len(found.responses.persons),
+        "items": len(found.responses.items),
+        "answers": int(analysis.persons.answers.sum()),
+        "extreme_scores": extreme,
+        "log_likelihood": found.log_likelihood,
+        "parameters": found.parameters,
+        "aic": found.aic,
+        "bic": found.bic,
+        "iterations": found.items.iterations,
+        "converged": found.converged,
+        "centring": "category parameters of all items sum to zero (eRm)",
+        "population": {
+            "shape": "smooth" if isinstance(found.marginal.population, Smooth) else "normal",
+            "mean": mean.estimate,
+            "mean_se": mean.se,
+            "sd": sd.estimate,
+            "sd_se": sd.se,
+        },
+        "reliability": analysis.reliability,
+    }
+    if found.responses.covariate_names:
+        summary["regression"] = {
+            "coefficients": [_coefficient(c) for c in found.coefficients],
+            "residual_sd": sd.estimate,
+            "explained": analysis.explained,
+            "predicted": [asdict(p) for p in analysis.predictions],
+            "two_step": [_coefficient(c) for c in analysis.two_step],
+        }
+    if analysis.competency:
+        summary["competency"] = asdict(analysis.competency)
+    if analysis.design:
+        summary["design"] = asdict(analysis.design) | {"missing": analysis.design.missing}
+    if analysis.agreement:
+        summary["agreement"] = _agreement(analysis)
+    if analysis.workers:
+        summary["workers"] = {
+            "alpha_gold": analysis.workers.alpha_gold,
+            "threshold": analysis.workers.threshold,
+            "gold": list(analysis.settings.gold),
+            "kept": [worker.name for worker in analysis.workers.workers if worker.keep],
+        }
+    if analysis.facets:
+        summary["facets"] = {
+            "log_likelihood": analysis.facets.log_likelihood,
+            "converged": analysis.facets.converged,
+            "quality_sd": analysis.facets.sigma,
+            "thresholds": [float(step) for step in analysis.facets.thresholds],
+            "inconsistent": [
+                name
+                for name, keep in zip(analysis.facets.raters, analysis.facets.keep, strict=True)
+                if not keep
+            ],
+        }
+    summary["left_out"] = found.responses.left_out
+    summary["notes"] = list(found.responses.notes)
+    return summary
+
+
+def _agreement(analysis: Analysis) -> dict[str, Any]:
+    known = analysis.agreement
+    assert known is not None
+    return {
+        "alpha": {scale: asdict(interval) for scale, interval in known.alpha.items()},
+        "fleiss_kappa": known.kappa,
+        "kendall_w": asdict(known.concordance),
+        "icc": asdict(known.icc),
+        "pairwise": asdict(known.pairs),
+    }
+
+
+def _coefficient(c: Coefficient) -> dict[str, Any]:
+    return {"name": c.name, "estimate": c.estimate, "se": c.se, "z": c.z, "p": c.p}
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no NaN: what is not defined is null."""
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, float | np.floating):
+        return float(value) if math.isfinite(value) else None
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _write_csv(path: Path, columns: dict[str, Any]) -> None:
+    arrays = {name: _column(values) for name, values in columns.items()}
+    part = path.with_name(path.name + ".part")
+    pacsv.write_csv(pa.table(arrays), part, pacsv.WriteOptions(quoting_style="needed"))
+    part.replace(path)
+
+
+def _column(values: Iterable[Any]) -> pa.Array:
+    listed = values if isinstance(values, np.ndarray) else list(values)
+    if len(listed) and isinstance(listed[0], float | np.floating):
+        numbers = np.asarray(listed, np.float64)
+        return pa.array(numbers, mask=~np.isfinite(numbers))
+    return pa.array(listed)
+
+
+def _put(path: Path, text: str) -> None:
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, "utf-8")
+    part.replace(path)

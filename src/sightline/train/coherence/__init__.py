@@ -1,0 +1,1 @@
+"""The coherence model: the published training, the light network that is embedded, and their stories."""

@@ -1,0 +1,107 @@
+"""Stories to learn sentence order from, and their split by story: what shares a picture or a text stays
+together.
+"""
+
+import gzip
+import hashlib
+import json
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sightline.errors import UsageError
+from sightline.text.sentences import split_sentences
+
+
+@dataclass(frozen=True)
+class CoherenceStory:
+    """A story in its order. `score` is a RoViST-C somebody published for it; `marks` say what it is akin
+    to.
+    """
+
+    sentences: tuple[str, ...]
+    key: str
+    marks: tuple[str, ...]
+    score: float | None = None
+    system: str | None = None
+
+
+def read_stories(paths: Iterable[Path]) -> list[CoherenceStory]:
+    """JSON Lines (gzipped or not) with `sentences` or `text`; `album_id`, `story_id` or `id`; maybe
+    `rovist_c`.
+    """
+    return [story for path in paths for story in _read(path)]
+
+
+def _read(path: Path) -> Iterator[CoherenceStory]:
+    opened = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opened(path, "rt", encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield _story(json.loads(line), f"{path}:{number}")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise UsageError(f"{path}: cannot be read ({fault})") from None
+    except json.JSONDecodeError as fault:
+        raise UsageError(f"{path}:{number}: not JSON ({fault.msg})") from None
+
+
+def _story(given: Any, where: str) -> CoherenceStory:
+    if not isinstance(given, dict):
+        raise UsageError(f"{where}: a story is an object with 'sentences' or 'text'")
+    sentences, text = given.get("sentences"), given.get("text")
+    if isinstance(sentences, list) and all(isinstance(s, str) for s in sentences):
+        found = tuple(s for s in sentences if s.strip())
+    elif isinstance(text, str):
+        found = tuple(split_sentences(text))
+    else:
+        raise UsageError(f"{where}: a story needs 'sentences', a list of texts, or 'text'")
+    names = {kind: str(given[kind]) for kind in ("story_id", "album_id", "id") if given.get(kind) is not None}
+    marks = [f"{kind}:{name}" for kind, name in names.items()]
+    marks += [f"photo:{photo}" for photo in given.get("photo_ids") or ()]
+    marks.append("text:" + re.sub(r"\W+", "", " ".join(found).lower()))
+    score = given.get("rovist_c")
+    known = isinstance(score, int | float) and math.isfinite(score)
+    key = next(iter(names.values()), where)
+    system = given.get("system")
+    return CoherenceStory(found, key, tuple(marks), float(score) if known else None, system)  # type: ignore[arg-type]
+
+
+def group_keys(stories: Sequence[CoherenceStory]) -> list[str]:
+    """For each story, the name of its group: the least key among all that it is akin to, however remotely."""
+    parent: dict[str, str] = {}
+
+    def root(mark: str) -> str:
+        while (above := parent.setdefault(mark, mark)) != mark:
+            parent[mark] = mark = parent[above]
+        return mark
+
+    for story in stories:
+        for mark in story.marks[1:]:
+            parent[root(mark)] = root(story.marks[0])
+    least: dict[str, str] = defaultdict(lambda: "\U0010ffff")
+    for story in stories:
+        group = root(story.marks[0])
+        least[group] = min(least[group], story.key)
+    return [least[root(story.marks[0])] for story in stories]
+
+
+def hundredth(key: str) -> int:
+    """A number from 0 to 99 that depends on the key alone: the same split everywhere, for ever."""
+    return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), "big") % 100
+
+
+def split_stories(
+    stories: Sequence[CoherenceStory], validation: float, leave_out: float
+) -> tuple[list[CoherenceStory], list[CoherenceStory], list[CoherenceStory]]:
+    """To train on, to validate on, and to leave out, by group."""
+    parts: tuple[list[CoherenceStory], list[CoherenceStory], list[CoherenceStory]] = ([], [], [])
+    for story, key in zip(stories, group_keys(stories), strict=True):
+        if len(story.sentences) > 1:
+            place = hundredth(key) / 100
+            parts[2 if place < leave_out else 1 if place < leave_out + validation else 0].append(story)
+    return parts

@@ -1,0 +1,1 @@
+"""The embedded English pipeline: treebanks, lemma tables, word vectors, and the training."""

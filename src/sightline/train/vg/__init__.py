@@ -1,0 +1,1 @@
+"""RoViST-VG's projections: pairs of regions and nouns, and the training."""
