@@ -15,6 +15,7 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
 bench: $(VENV)/dev.stamp
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done

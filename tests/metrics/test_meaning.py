@@ -9,10 +9,10 @@ import sacrebleu
 from sightline import score
 from sightline.errors import UsageError
 from sightline.features.matched_pieces import Matched
+from sightline.features.scenegraph import facts, matched
 from sightline.features.word_distance import movers_distance
 from sightline.items import Item
 from sightline.metrics.bertscore import PUBLISHED_LAYERS, BertScore, bertscore
-from sightline.metrics.scenegraph import facts, matched
 from sightline.text.language import Parsed, Phrase, Word
 from sightline.text.wordnet import WordNet
 from tiny_models import save_bert

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from sightline import score
 from sightline.errors import UsageError
-from sightline.features.meteor import count_matches, from_java, run_jar
+from sightline.features.meteor import count_matches, from_java
 from sightline.items import Item
+from sightline.jars import ask_meteor
 from sightline.meta.protocols import make_protocol
 from sightline.metrics.meteor import meteor
 from sightline.text import ptb
@@ -103,7 +104,7 @@ def test_counts_equal_the_jars(data: Path) -> None:
         return
     rows = [*captions(data)[::40], *stories(data)[:30]]
     pairs = [(normal(text), normal(reference)) for text, references in rows for reference in references]
-    lines = run_jar(jar, [f"SCORE ||| {' '.join(b)} ||| {' '.join(a)}" for a, b in pairs], norm=False)
+    lines = ask_meteor(jar, [f"SCORE ||| {' '.join(b)} ||| {' '.join(a)}" for a, b in pairs], norm=False)
     wordnet = load_wordnet(str(jar))
     table = load_paraphrases(str(jar.parent / "data" / "paraphrase-en.gz"))
     ours = [count_matches(a, b, wordnet, table) for a, b in pairs]
@@ -181,4 +182,4 @@ def test_a_failing_jar_is_told(
     java.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     with pytest.raises(UsageError, match=message):
-        run_jar(tmp_path / "meteor.jar", ["a", "b"], limit=0.5)
+        ask_meteor(tmp_path / "meteor.jar", ["a", "b"], limit=0.5)

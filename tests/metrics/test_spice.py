@@ -9,7 +9,7 @@ import pytest
 from sightline import score
 from sightline.errors import UsageError
 from sightline.items import Item
-from sightline.metrics.spice import run_jar
+from sightline.jars import ask_spice
 
 ITEMS = [
     Item("1", text="A dog runs.", references=("A dog is running.", " ")),
@@ -70,4 +70,4 @@ def test_a_failing_jar_is_told(
 ) -> None:
     jar = stand_in(tmp_path, monkeypatch, program)
     with pytest.raises(UsageError, match=message):
-        run_jar(jar, [{"image_id": 0, "test": "a", "refs": ["a"]}], limit=1)
+        ask_spice(jar, [{"image_id": 0, "test": "a", "refs": ["a"]}], limit=1)

@@ -1,7 +1,5 @@
 """What METEOR counts: the alignment with the best reference, by Sightline or by METEOR's own jar."""
 
-import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +10,11 @@ import numpy as np
 from sightline.errors import Unscorable, UsageError
 from sightline.features.base import Feature, Features, Tools
 from sightline.features.reference import TokenKind, Tokens
+from sightline.jars import ask_meteor, need_java
 from sightline.text.alignment import align
 from sightline.text.meteor_words import FUNCTION_WORDS, normal
 from sightline.text.paraphrases import Paraphrases, load_paraphrases
 from sightline.text.wordnet import WordNet, load_wordnet, meteor_jar
-
-LIMIT = 3600.0
-"""Seconds that the jar may take for a batch."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +98,7 @@ class JavaMeteor(Feature[MeteorCounts]):
             for value in values
             for reference in value.references
         ]
-        rows = iter([from_java(line) for line in run_jar(_jar(tools), lines, norm=self.kind == "ptb")])
+        rows = iter([from_java(line) for line in ask_meteor(_jar(tools), lines, norm=self.kind == "ptb")])
         return [MeteorCounts(tuple(next(rows) for _ in value.references)) for value in values]
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
@@ -126,42 +122,7 @@ def _plain(words: Sequence[str]) -> str:
 def _jar(tools: Tools) -> Path:
     given = tools.option("meteor_jar")
     jar = Path(given) if given else meteor_jar()
-    if shutil.which("java") is None:
-        raise UsageError("meteor:engine=java needs a Java runtime; without one, use meteor")
+    need_java("meteor:engine=java", "meteor")
     if jar is None or not jar.is_file():
         raise UsageError("meteor:engine=java needs meteor-1.5.jar: pip install pycocoevalcap")
     return jar
-
-
-def run_jar(jar: Path, lines: Sequence[str], *, norm: bool = True, limit: float = LIMIT) -> list[str]:
-    """All lines in, all answers out: nothing waits for the other's buffer, and nothing is left running."""
-    command = [
-        "java",
-        "-Xmx2G",
-        "-jar",
-        jar.name,
-        "-",
-        "-",
-        "-stdio",
-        "-l",
-        "en",
-        *(["-norm"] if norm else []),
-    ]
-    try:
-        done = subprocess.run(
-            command,
-            cwd=jar.parent,
-            input="\n".join(lines) + "\n",
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            check=False,
-            timeout=limit,
-        )
-    except subprocess.TimeoutExpired:
-        raise UsageError(f"{jar.name} gave no answer within {limit:g} seconds and was stopped") from None
-    answers = done.stdout.splitlines()
-    if done.returncode != 0 or len(answers) != len(lines):
-        said = (done.stderr.strip().splitlines() or [f"{len(answers)} answers to {len(lines)} lines"])[-1]
-        raise UsageError(f"{jar.name} failed: {said}")
-    return answers

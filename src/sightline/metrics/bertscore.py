@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, Literal
 
 import numpy as np
@@ -60,7 +59,11 @@ class BertScore(Metric):
     """None is the published layer where the model has one, else the last."""
 
     def needs(self) -> tuple[ContextualMatches]:
-        layer = PUBLISHED_LAYERS.get(Path(self.model).name, -1) if self.layer is None else self.layer
+        layer = (
+            PUBLISHED_LAYERS.get(self.model.rstrip("/").rpartition("/")[2], -1)
+            if self.layer is None
+            else self.layer
+        )
         return (ContextualMatches(self.model, layer),)
 
     def fits(self) -> tuple[PieceIdf, ...]:

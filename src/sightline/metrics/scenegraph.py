@@ -1,98 +1,11 @@
 """An F-score over objects, attributes and relations: SPICE's idea (Anderson et al. 2016), our parser."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
 
-from sightline.errors import Unscorable
-from sightline.features.base import Feature, Features, Fitted, Tools
+from sightline.features.base import Features, Fitted
+from sightline.features.scenegraph import SceneGraphs
 from sightline.items import Evidence
 from sightline.metrics.base import Metric, Scored, metric
-from sightline.text.language import Parsed, Phrase
-from sightline.text.wordnet import WordNet, load_wordnet
-
-Fact = tuple[str, ...]
-"""(object), (object, attribute) or (object, relation, object), as lemmas."""
-NOUNS, QUALITIES, LINKS = ("NOUN", "PROPN"), ("ADJ", "NUM"), ("VERB", "ADP")
-
-
-def facts(parsed: Parsed) -> set[Fact]:
-    """What a sentence says there is: a phrase's last noun is an object, the rest its attributes."""
-    found: set[Fact] = set()
-    heads: list[tuple[str, Phrase]] = []
-    for phrase in parsed.phrases:
-        nouns = [word.lemma.lower() for word in phrase.words if word.tag in NOUNS]
-        if not nouns:
-            continue
-        head = nouns[-1]
-        found.add((head,))
-        found |= {(head, word.lemma.lower()) for word in phrase.words if word.tag in QUALITIES}
-        found |= {(head, noun) for noun in nouns[:-1]}
-        heads.append((head, phrase))
-    for (head, phrase), (other, following) in pairwise(heads):
-        between = [w for w in parsed.words if phrase.end <= w.start < following.start]
-        found |= {(head, word.lemma.lower(), other) for word in between if word.tag in LINKS}
-    acts = {word.lemma.lower() for word in parsed.words if word.tag == "VERB"}
-    return found | {(heads[0][0], act) for act in acts if heads}
-
-
-def matched(mine: set[Fact], theirs: set[Fact], wordnet: WordNet | None) -> int:
-    """How many facts of one side the other has too, synonyms counted as equal."""
-    exact = mine & theirs
-    if wordnet is None:
-        return len(exact)
-    by_length: dict[int, list[Fact]] = {}
-    for fact in theirs - exact:
-        by_length.setdefault(len(fact), []).append(fact)
-    alike = sum(
-        any(_alike(fact, other, wordnet) for other in by_length.get(len(fact), ())) for fact in mine - exact
-    )
-    return len(exact) + alike
-
-
-def _alike(one: Fact, other: Fact, wordnet: WordNet) -> bool:
-    return all(a == b or not wordnet.of(a).isdisjoint(wordnet.of(b)) for a, b in zip(one, other, strict=True))
-
-
-@dataclass(frozen=True)
-class GraphCounts:
-    candidate: int
-    reference: int
-    precise: int
-    recalled: int
-
-
-@dataclass(frozen=True)
-class SceneGraphs(Feature[GraphCounts]):
-    """Facts of the text against the facts of all its references together."""
-
-    value = GraphCounts
-
-    def compute(self, batch: Sequence[Features], tools: Tools) -> list[GraphCounts | Unscorable]:
-        wordnet = load_wordnet(tools.option("wordnet"))
-        texts = [(got.item.whole_text, *(r for r in got.item.references if r.strip())) for got in batch]
-        unique = list(dict.fromkeys(text for group in texts for text in group if text.strip()))
-        said = {
-            text: facts(parsed) for text, parsed in zip(unique, tools.language.parse(unique), strict=True)
-        }
-        found: list[GraphCounts | Unscorable] = []
-        for mine, *theirs in texts:
-            if not theirs:
-                found.append(Unscorable("there are no references"))
-                continue
-            own: set[Fact] = said.get(mine, set())
-            known: set[Fact] = set().union(*(said[text] for text in theirs))
-            if not own or not known:
-                found.append(Unscorable(f"there is no object in the {'text' if not own else 'references'}"))
-                continue
-            precise, recalled = matched(own, known, wordnet), matched(known, own, wordnet)
-            found.append(GraphCounts(len(own), len(known), precise, recalled))
-        return found
-
-    def signature(self, tools: Tools) -> Mapping[str, str]:
-        wordnet = load_wordnet(tools.option("wordnet"))
-        return {"nlp": tools.language.signature, "synonyms": wordnet.name if wordnet else "none"}
 
 
 @metric("scenegraph")
@@ -100,7 +13,7 @@ class SceneGraphs(Feature[GraphCounts]):
 class SceneGraph(Metric):
     """Objects, attributes and relations shared with the references, found by the English pipeline."""
 
-    def needs(self) -> tuple[Feature[Any], ...]:
+    def needs(self) -> tuple[SceneGraphs]:
         return (SceneGraphs(),)
 
     def score(self, got: Features, fitted: Fitted) -> Scored:

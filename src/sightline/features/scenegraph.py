@@ -1,0 +1,140 @@
+"""What texts say there is, as facts: found by our parser, or by SPICE's own jar."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from sightline.errors import Unscorable, UsageError
+from sightline.features.base import Feature, Features, Tools
+from sightline.jars import ask_spice, need_java
+from sightline.text.language import Parsed, Phrase
+from sightline.text.wordnet import WordNet, load_wordnet
+
+Fact = tuple[str, ...]
+"""(object), (object, attribute) or (object, relation, object), as lemmas."""
+NOUNS, QUALITIES, LINKS = ("NOUN", "PROPN"), ("ADJ", "NUM"), ("VERB", "ADP")
+
+
+def facts(parsed: Parsed) -> set[Fact]:
+    """What a sentence says there is: a phrase's last noun is an object, the rest its attributes."""
+    found: set[Fact] = set()
+    heads: list[tuple[str, Phrase]] = []
+    for phrase in parsed.phrases:
+        nouns = [word.lemma.lower() for word in phrase.words if word.tag in NOUNS]
+        if not nouns:
+            continue
+        head = nouns[-1]
+        found.add((head,))
+        found |= {(head, word.lemma.lower()) for word in phrase.words if word.tag in QUALITIES}
+        found |= {(head, noun) for noun in nouns[:-1]}
+        heads.append((head, phrase))
+    for (head, phrase), (other, following) in pairwise(heads):
+        between = [w for w in parsed.words if phrase.end <= w.start < following.start]
+        found |= {(head, word.lemma.lower(), other) for word in between if word.tag in LINKS}
+    acts = {word.lemma.lower() for word in parsed.words if word.tag == "VERB"}
+    return found | {(heads[0][0], act) for act in acts if heads}
+
+
+def matched(mine: set[Fact], theirs: set[Fact], wordnet: WordNet | None) -> int:
+    """How many facts of one side the other has too, synonyms counted as equal."""
+    exact = mine & theirs
+    if wordnet is None:
+        return len(exact)
+    by_length: dict[int, list[Fact]] = {}
+    for fact in theirs - exact:
+        by_length.setdefault(len(fact), []).append(fact)
+    alike = sum(
+        any(_alike(fact, other, wordnet) for other in by_length.get(len(fact), ())) for fact in mine - exact
+    )
+    return len(exact) + alike
+
+
+def _alike(one: Fact, other: Fact, wordnet: WordNet) -> bool:
+    return all(a == b or not wordnet.of(a).isdisjoint(wordnet.of(b)) for a, b in zip(one, other, strict=True))
+
+
+@dataclass(frozen=True)
+class GraphCounts:
+    candidate: int
+    reference: int
+    precise: int
+    recalled: int
+
+
+@dataclass(frozen=True)
+class SceneGraphs(Feature[GraphCounts]):
+    """Facts of the text against the facts of all its references together."""
+
+    value = GraphCounts
+
+    def compute(self, batch: Sequence[Features], tools: Tools) -> list[GraphCounts | Unscorable]:
+        wordnet = load_wordnet(tools.option("wordnet"))
+        texts = [(got.item.whole_text, *(r for r in got.item.references if r.strip())) for got in batch]
+        unique = list(dict.fromkeys(text for group in texts for text in group if text.strip()))
+        said = {
+            text: facts(parsed) for text, parsed in zip(unique, tools.language.parse(unique), strict=True)
+        }
+        found: list[GraphCounts | Unscorable] = []
+        for mine, *theirs in texts:
+            if not theirs:
+                found.append(Unscorable("there are no references"))
+                continue
+            own: set[Fact] = said.get(mine, set())
+            known: set[Fact] = set().union(*(said[text] for text in theirs))
+            if not own or not known:
+                found.append(Unscorable(f"there is no object in the {'text' if not own else 'references'}"))
+                continue
+            precise, recalled = matched(own, known, wordnet), matched(known, own, wordnet)
+            found.append(GraphCounts(len(own), len(known), precise, recalled))
+        return found
+
+    def signature(self, tools: Tools) -> Mapping[str, str]:
+        wordnet = load_wordnet(tools.option("wordnet"))
+        return {"nlp": tools.language.signature, "synonyms": wordnet.name if wordnet else "none"}
+
+
+@dataclass(frozen=True)
+class SpiceValue:
+    f: float
+    precision: float
+    recall: float
+
+
+@dataclass(frozen=True)
+class SpiceGraphs(Feature[SpiceValue]):
+    """What the jar says of each text."""
+
+    value = SpiceValue
+
+    def compute(self, batch: Sequence[Features], tools: Tools) -> list[SpiceValue | Unscorable]:
+        able = [got for got in batch if self._why_not(got) is None]
+        rows = [
+            {
+                "image_id": n,
+                "test": got.item.whole_text,
+                "refs": [r for r in got.item.references if r.strip()],
+            }
+            for n, got in enumerate(able)
+        ]
+        found = iter(ask_spice(_jar(tools), rows)) if rows else iter(())
+        return [
+            Unscorable(reason) if (reason := self._why_not(got)) else SpiceValue(*next(found))
+            for got in batch
+        ]
+
+    def _why_not(self, got: Features) -> str | None:
+        if not any(text.strip() for text in got.item.references):
+            return "there are no references"
+        return None if got.item.whole_text.strip() else "the text has no words"
+
+    def signature(self, tools: Tools) -> Mapping[str, str]:
+        return {"jar": _jar(tools).name}
+
+
+def _jar(tools: Tools) -> Path:
+    given = tools.option("spice_jar")
+    if not given or not Path(given).is_file():
+        raise UsageError("spice runs only through its jar: give --option spice_jar=PATH, or use scenegraph")
+    need_java("spice", "scenegraph")
+    return Path(given)

@@ -1,0 +1,81 @@
+"""The Java programs of published metrics, METEOR 1.5 and SPICE: each asked in its own protocol, none left running."""
+
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sightline.errors import UsageError
+
+LIMIT = 3600.0
+"""Seconds that a jar may take for a batch."""
+
+
+def need_java(metric: str, instead: str) -> None:
+    """Raises UsageError where there is no Java runtime; `instead` is the metric that needs none."""
+    if shutil.which("java") is None:
+        raise UsageError(f"{metric} needs a Java runtime; without one, use {instead}")
+
+
+def ask_meteor(jar: Path, lines: Sequence[str], *, norm: bool = True, limit: float = LIMIT) -> list[str]:
+    """One answer for each line of METEOR's protocol; `norm` has the jar cut words anew.
+
+    Raises UsageError where the jar fails or does not answer every line.
+    """
+    arguments = ["-", "-", "-stdio", "-l", "en", *(["-norm"] if norm else [])]
+    done = _run(jar, "-Xmx2G", arguments, limit, "\n".join(lines) + "\n")
+    answers = done.stdout.splitlines()
+    if done.returncode != 0 or len(answers) != len(lines):
+        raise _failed(jar, done.stderr or f"{len(answers)} answers to {len(lines)} lines")
+    return answers
+
+
+def ask_spice(
+    jar: Path, rows: Sequence[Mapping[str, Any]], limit: float = LIMIT
+) -> list[tuple[float, float, float]]:
+    """F, precision and recall of each row of `image_id`, `test` and `refs`.
+
+    Raises UsageError where the jar fails or its answer is not whole.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "in.json", Path(folder) / "out.json"
+        source.write_text(json.dumps(rows), "utf-8")
+        done = _run(jar, "-Xmx8G", [str(source), "-out", str(target), "-silent"], limit)
+        if done.returncode != 0 or not target.is_file():
+            raise _failed(jar, done.stderr)
+        try:
+            scores = {row["image_id"]: row["scores"]["All"] for row in json.loads(target.read_text("utf-8"))}
+            every = [scores[row["image_id"]] for row in rows]
+            return [(float(one["f"]), float(one["pr"]), float(one["re"])) for one in every]
+        except (ValueError, KeyError, TypeError) as fault:
+            raise UsageError(f"{jar.name} gave an answer that cannot be read ({fault!r})") from None
+
+
+def _run(
+    jar: Path, memory: str, arguments: Sequence[str], limit: float, given: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """All input in, all output out, so that neither side waits for the other's buffer."""
+    try:
+        return subprocess.run(
+            ["java", memory, "-jar", jar.name, *arguments],
+            cwd=jar.parent,
+            input=given,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            timeout=limit,
+        )
+    except subprocess.TimeoutExpired:
+        raise UsageError(f"{jar.name} gave no answer within {limit:g} seconds and was stopped") from None
+
+
+def _failed(jar: Path, said: str) -> UsageError:
+    """With the line of Java's message that names the error, not the stack below it."""
+    stripped = map(str.strip, said.splitlines())
+    lines = [line for line in stripped if line and not line.startswith("at ")] or ["no message"]
+    named = next((line for line in lines if "Exception" in line or "Error" in line), lines[-1])
+    return UsageError(f"{jar.name} failed: {named}")
