@@ -6,27 +6,25 @@ from alembic import op
 revision = "0002"
 down_revision = "0001"
 
-RATER = (
-    sa.Column("begun", sa.String(), nullable=True),
-    sa.Column("participant", sa.JSON(), nullable=True),
-    sa.Column("participant_key", sa.String(), nullable=True),
-    sa.Column("notice", sa.JSON(), nullable=True),
-    sa.Column("last", sa.JSON(), nullable=True),
-    sa.Column("finished", sa.Double(), nullable=True),
-)
-ANSWER = (
-    sa.Column("waited", sa.Double(), nullable=True),
-    sa.Column("seeds", sa.Integer(), nullable=False, server_default="0"),
-    sa.Column("extra", sa.Boolean(), nullable=False, server_default=sa.false()),
-    sa.Column("state", sa.String(), nullable=False, server_default="kept"),
-    sa.Column("remark", sa.String(), nullable=False, server_default=""),
-)
+RATER = {
+    "begun": sa.String,
+    "participant": sa.JSON,
+    "participant_key": sa.String,
+    "notice": sa.JSON,
+    "last": sa.JSON,
+    "finished": sa.Double,
+}
+ANSWER = ("waited", "seeds", "extra", "state", "remark")
 
 
 def upgrade() -> None:
-    for table, columns in (("rater", RATER), ("answer", ANSWER)):
-        for column in columns:
-            op.add_column(table, column.copy())
+    for name, kind in RATER.items():
+        op.add_column("rater", sa.Column(name, kind(), nullable=True))
+    op.add_column("answer", sa.Column("waited", sa.Double(), nullable=True))
+    op.add_column("answer", sa.Column("seeds", sa.Integer(), nullable=False, server_default="0"))
+    op.add_column("answer", sa.Column("extra", sa.Boolean(), nullable=False, server_default=sa.false()))
+    op.add_column("answer", sa.Column("state", sa.String(), nullable=False, server_default="kept"))
+    op.add_column("answer", sa.Column("remark", sa.String(), nullable=False, server_default=""))
     op.create_index("ix_rater_begun", "rater", ["begun"], unique=True)
     op.create_index("ix_rater_participant", "rater", ["study_id", "participant_key"], unique=True)
     op.create_table(
@@ -44,6 +42,7 @@ def downgrade() -> None:
     op.drop_table("lapsed")
     op.drop_index("ix_rater_participant", "rater")
     op.drop_index("ix_rater_begun", "rater")
-    for table, columns in (("answer", ANSWER), ("rater", RATER)):
-        for column in reversed(columns):
-            op.drop_column(table, column.name)
+    for name in reversed(ANSWER):
+        op.drop_column("answer", name)
+    for name in reversed(RATER):
+        op.drop_column("rater", name)
