@@ -12,7 +12,6 @@ from sightline.features.base import Features, Fitted
 from sightline.features.text import Sentences, SentencesValue
 from sightline.items import Item
 from sightline.metrics.rovist_nr import RovistNR, jaccard, pieces, published_jaccard
-from sightline.text.sentences import split_sentences
 
 
 def score(sentences, variant="paper"):
@@ -88,12 +87,12 @@ def test_paper_variant_stays_within_bounds(story) -> None:
 
 
 def test_published_scores_are_reproduced(data) -> None:
-    """At least 99 % of the human and of the LLaVA stories to 1e-6; where theirs is undefined, so is ours."""
+    """Every human and every LLaVA story to 1e-6; where theirs is undefined, so is ours."""
     hits: dict[str, list[bool]] = {"human": [], "llava": []}
     with gzip.open(data / "vist_published_scores.jsonl.gz", "rt") as lines:
         for row in map(json.loads, lines):
             try:
-                value = score(split_sentences(row["text"]), "published")[0]
+                value = score([row["text"]], "published")[0]
             except Unscorable:
                 value = None
             theirs = row["rovist_nr"]
@@ -101,4 +100,4 @@ def test_published_scores_are_reproduced(data) -> None:
                 value is None if theirs is None else value is not None and abs(value - theirs) < 1e-6
             )
     assert {system: len(found) for system, found in hits.items()} == {"human": 3033, "llava": 3033}
-    assert all(sum(found) / len(found) >= 0.995 for found in hits.values()), hits
+    assert all(map(all, hits.values()))

@@ -2,13 +2,16 @@
 
 import gzip
 import json
+import re
 
 import pytest
 import spacy
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sightline.errors import UsageError
 from sightline.text.english import doubt
-from sightline.text.phrases import find_mentions
+from sightline.text.phrases import Unbracketed, find_mentions
 from sightline.text.sentences import split_sentences
 from sightline.text.spacy_language import LONGEST, load_language
 
@@ -71,6 +74,33 @@ def test_brackets_go_and_places_are_those_of_the_original(language) -> None:
     assert [mention.text for mention in found.mentions] == ["male", "female", "location", "female 's hand"]
     shown = [sentences[mention.sentence][mention.start : mention.end] for mention in found.mentions]
     assert shown == ["[male]", "[female]", "[location]", "[female] 's hand"]
+
+
+def test_numbered_placeholders_of_vwp(language) -> None:
+    """Visual Writing Prompts numbers its people: they are phrases without bracket and number, like VIST's."""
+    sentences = [
+        "[male0] and [female12] went to [location2] .",
+        "[organization1][male0] saw [person3] [sic] .",
+    ]
+    (found,) = find_mentions([sentences], language)
+    assert [m.text for m in found.mentions[:3]] == ["male", "female", "location"]
+    shown = [sentences[m.sentence][m.start : m.end] for m in found.mentions]
+    assert shown[:3] == ["[male0]", "[female12]", "[location2]"]
+    assert "[person3]" in " ".join(shown)
+
+
+@given(
+    st.lists(
+        st.sampled_from(["[male0]", "[Female21]", "[location]", "dog", " ", "'s", "[1]", "[sic]"]), max_size=8
+    )
+)
+def test_places_lead_back_to_the_original(pieces: list[str]) -> None:
+    sentence = "".join(pieces)
+    bare = Unbracketed.of(sentence)
+    for found in re.finditer(r"male|Female|location|dog", bare.text):
+        original = sentence[bare.place(found.start()) : bare.place(found.end())]
+        assert found.group() == re.sub(r"[\[\]\d]", "", original)
+        assert (original[0] == "[") == (original != "dog")
 
 
 def test_text_and_places_agree_on_real_stories(language, data) -> None:

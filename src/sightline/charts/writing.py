@@ -15,6 +15,12 @@ def number(value: float | None, digits: int = 3) -> str:
     )
 
 
+def counted(count: int, noun: str) -> str:
+    """`1 item`, `2 stories`."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural}"
+
+
 def clean(text: str) -> str:
     """Text that can be written: half a surrogate pair or a control character becomes the replacement sign."""
     return _UNWRITABLE.sub("\ufffd", text)

@@ -10,13 +10,15 @@ from sightline.features.base import Feature, Features, Fitted
 from sightline.features.text import Sentences
 from sightline.items import Evidence, PairEvidence
 from sightline.metrics.base import Metric, metric
-from sightline.text.words import treebank_words
+from sightline.text.sentences import punkt_sentences
+from sightline.text.words import published_words, treebank_words
 
 N = 4
 """Words of the pieces that are compared within a sentence (Appendix B)."""
 
 Words = Sequence[str]
 Similarity = Callable[[Words, Words], float]
+Variant = Literal["paper", "published"]
 
 
 def jaccard(y_i: Words, y_j: Words) -> float:
@@ -46,18 +48,6 @@ def paper_words(sentence: str) -> list[str]:
     return [word for word in map(str.lower, treebank_words(sentence)) if any(c.isalnum() for c in word)]
 
 
-def published_words(sentences: Sequence[str]) -> list[Words]:
-    """Tokens without each sentence's last. A mark that stands alone is there an empty sentence of its own."""
-    found: list[Words] = []
-    for sentence in sentences:
-        tokens = treebank_words(sentence)
-        while len(tokens) > 1 and tokens[-1] in ".!?" and tokens[-2] in ".!?":
-            tokens.pop()
-            found.append(())
-        found.append(tokens[:-1])
-    return found
-
-
 @dataclass(frozen=True)
 class Repetition:
     """What two pieces of the story share."""
@@ -83,38 +73,55 @@ def repetitions(
     return inter, intra
 
 
+@dataclass(frozen=True)
+class Repeated:
+    """What a story repeats between its sentences and within them, strongest first, and the words it is read in."""
+
+    words: Sequence[Words]
+    similarity: Similarity
+    pairs: tuple[Repetition, ...]
+    inter: float | None
+    intra: float
+
+
+def repeated(sentences: Sequence[str], variant: Variant) -> Repeated:
+    """The repetition scores (equation 7, Appendix B); raises Unscorable where there are none."""
+    published = variant == "published"
+    words: list[Words] = [published_words(s)[:-1] if published else paper_words(s) for s in sentences]
+    if published and len(words) < 2:
+        raise Unscorable("the published variant is not defined for a story of one sentence")
+    if not any(words):
+        raise Unscorable("the text has no words")
+    similarity = published_jaccard if published else jaccard
+    between, within = repetitions(words, similarity)
+    if published:  # two sentences of a mark alone have nothing to compare
+        between = [pair for pair, (i, j) in zip(between, combinations(words, 2), strict=True) if i or j]
+    pairs = sorted((pair for pair in (*between, *within) if pair.score > 0), key=lambda pair: -pair.score)
+    return Repeated(words, similarity, tuple(pairs), _mean(between), _mean(within) or 0.0)
+
+
 @metric("rovist-nr")
 @dataclass(frozen=True)
 class RovistNR(Metric):
     """How little a story repeats itself, between its sentences and within them."""
 
-    variant: Literal["paper", "published"] = "paper"
+    variant: Variant = "paper"
 
     def needs(self) -> tuple[Feature[Any], ...]:
         return (Sentences(),)
 
     def score(self, got: Features, fitted: Fitted) -> tuple[float, Evidence]:
         sentences = got[Sentences()].spoken
-        if self.variant == "published":
-            words, similarity = published_words(sentences), published_jaccard
-            if len(words) < 2:
-                raise Unscorable("the published variant is not defined for a story of one sentence")
-        else:
-            words, similarity = [paper_words(sentence) for sentence in sentences], jaccard
-        if not any(words):
-            raise Unscorable("the text has no words")
-        between, within = repetitions(words, similarity)
-        inter, intra = _mean(between), _mean(within) or 0.0
-        repeated = sorted(
-            (pair for pair in (*between, *within) if pair.score > 0), key=lambda pair: -pair.score
-        )
+        if self.variant == "published" and not got.item.is_caption:
+            sentences = tuple(punkt_sentences(got.item.whole_text))
+        found = repeated(sentences, self.variant)
         evidence = Evidence(
             sentences=sentences,
-            pairs=tuple(PairEvidence(pair.left, pair.right, pair.score) for pair in repeated),
-            parts={**({} if inter is None else {"inter": inter}), "intra": intra},
-            notes=_notes(sentences, words, similarity),
+            pairs=tuple(PairEvidence(pair.left, pair.right, pair.score) for pair in found.pairs),
+            parts={**({} if found.inter is None else {"inter": found.inter}), "intra": found.intra},
+            notes=_notes(sentences, found.words, found.similarity),
         )
-        return non_redundancy(inter, intra), evidence
+        return non_redundancy(found.inter, found.intra), evidence
 
 
 def _mean(pairs: Sequence[Repetition]) -> float | None:

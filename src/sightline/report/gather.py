@@ -11,6 +11,7 @@ import msgspec
 
 from sightline.items import DUPLICATE, Evidence, Failure, Item, Score
 from sightline.report.page import clean
+from sightline.text.sentences import sentences_of
 
 STORIES = 10_000
 """A report shows so many stories in detail, the first of the file; its overview counts all."""
@@ -42,11 +43,17 @@ class Gathered:
         self.items = 0
         self.pictures = 0
         """How many different pictures the stories that are shown have."""
+        self._kinds: set[str] = set()
         self._add_items(items)
         self.distributions: Distributions = self._add_scores(scores)
         self._add_failures(failures)
         for table in ("score", "failure"):
             self._db.execute(f"CREATE INDEX {table}_place ON {table} (place)")
+
+    @property
+    def noun(self) -> str:
+        """What the items are called: `caption`, `story`, or `item` where there are both."""
+        return next(iter(self._kinds)) if len(self._kinds) == 1 else "item"
 
     @property
     def shown(self) -> int:
@@ -83,6 +90,7 @@ class Gathered:
             cursor = self._db.execute("INSERT OR IGNORE INTO item VALUES (?, ?, ?, ?)", row)
             if cursor.rowcount:  # a second item of the same id is a failure of its own and has no scores
                 self.items += 1
+                self._kinds.add(kind_of(item))
                 paths.update(map(str, item.images if shown else ()))
         self.pictures = len(paths)
 
@@ -114,6 +122,13 @@ class Gathered:
     def _find(self, id: str) -> tuple[int | None, str | None]:
         row = self._db.execute("SELECT place, system FROM item WHERE id = ?", (_key(id),)).fetchone()
         return row or (None, None)
+
+
+def kind_of(item: Item) -> str:
+    """One picture: a caption. None: a caption where the text is one sentence. Several pictures: a story."""
+    return (
+        "caption" if len(item.images) == 1 or (not item.images and len(sentences_of(item)) < 2) else "story"
+    )
 
 
 def encode(value: object) -> bytes:

@@ -18,7 +18,7 @@ their hash is in the page's Content-Security-Policy, which `stream` writes.
 import base64
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -29,6 +29,7 @@ from markupsafe import Markup, escape
 
 from sightline import charts
 from sightline.charts import clean, number
+from sightline.io.provenance import provenance, without_places
 
 __all__ = ["Markup", "Section", "clean", "definitions", "number", "render", "source", "stream", "table"]
 
@@ -64,11 +65,13 @@ def stream(
     style: str = "",
     script: str = "",
     blocks: Iterable[Markup] = (),
+    made: Mapping[str, Any] | None = None,
 ) -> Iterator[str]:
     """The page piece by piece.
 
     `lead` is a sentence under the title, `facts` are short remarks below it ("5,000 stories"). `style` and
-    `script` are added to the page's own. `blocks` are written last, one by one, however many there are.
+    `script` are added to the page's own. `blocks` are written last, one by one, however many there are. `made` is the
+    provenance at the foot: of this process, where none is given.
     """
     yield from (
         _environment()
@@ -82,6 +85,7 @@ def stream(
             script=Markup(script),
             script_hash=_hash(script) if script else "",
             blocks=blocks,
+            made=_foot(made or provenance()),
         )
     )
 
@@ -113,6 +117,19 @@ def definitions(pairs: Iterable[tuple[str, Any]], digits: int = 3) -> Markup:
         for name, value in pairs
     )
     return Markup('<dl class="definitions">{}</dl>').format(entries)
+
+
+def _foot(made: Mapping[str, Any]) -> dict[str, str]:
+    """Command, date and versions as they stand at the foot of a page."""
+    versions = dict(made.get("versions", {}))
+    own = versions.pop("sightline", "")
+    others = ", ".join(f"{name} {value}" for name, value in versions.items())
+    date = str(made.get("date", "")).replace("T", " ").replace("+00:00", "")
+    return {
+        "command": clean(without_places(str(made.get("command", "")))),
+        "date": clean(f"{date[:16]} UTC" if date else ""),
+        "versions": clean(f"Sightline {own}".strip() + (f" ({others})" if others else "")),
+    }
 
 
 @cache

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from markupsafe import Markup
 
+from sightline.charts import counted
 from sightline.io.results import whole
 from sightline.items import DUPLICATE, Evidence, Failure, Item, Score
 from sightline.report import overview
@@ -61,17 +62,17 @@ def _pieces(
     others = len({failure.source for failure in failures if not failure.id or failure.reason == DUPLICATE})
     sections = [
         overview.overview(summary, gathered.distributions),
-        Section("Stories", Markup(source("stories.html")), id="stories", wide=True),
+        browser(gathered.noun),
         overview.failures(failures, gathered.places(failed)),
         overview.signatures(summary),
     ]
-    facts = [f"{number(gathered.items)} {'item' if gathered.items == 1 else 'items'}"]
+    facts = [counted(gathered.items, gathered.noun)]
     if systems:
-        facts.append(f"{len(systems)} {'system' if len(systems) == 1 else 'systems'}")
+        facts.append(counted(len(systems), "system"))
     if failed:
         facts.append(f"{number(len(failed))} with a failure")
     if others:
-        facts.append(f"{number(others)} {'line' if others == 1 else 'lines'} left out")
+        facts.append(f"{counted(others, 'line')} left out")
     return stream(
         title,
         [section for section in sections if section],
@@ -80,6 +81,13 @@ def _pieces(
         script="(() => {\n'use strict';\n" + "".join(map(source, SCRIPTS)) + "})();\n",
         blocks=_blocks(gathered, list(summary["metrics"]), systems, summary),
     )
+
+
+def browser(noun: str) -> Section:
+    """The part in which the script shows what was scored, one by one."""
+    stories = counted(2, noun).removeprefix("2 ")
+    markup = source("stories.html").replace("{stories}", stories).replace("{Stories}", stories.title())
+    return Section(stories.title(), Markup(markup.replace("{Story}", noun.title())), id="stories", wide=True)
 
 
 def _blocks(
@@ -101,6 +109,7 @@ def _blocks(
         ],
         "systems": [clean(name) for name in systems],
         "items": gathered.items,
+        "noun": gathered.noun,
         "block": BLOCK,
         "stories": index,
     }

@@ -8,7 +8,8 @@ from typing import Literal
 from sightline.text.english import doubt
 from sightline.text.language import Language, Parsed, Word
 
-_TAG = re.compile(r"\[(male|female|location|organization)\]", re.IGNORECASE)
+_TAG = re.compile(r"\[(?:(male|female|location|organization)\d*|([a-z]+)\d+)\]", re.IGNORECASE)
+"""VIST's [male] and its kin, VWP's [male0], [female1] and any other numbered placeholder."""
 NOUNS = ("NOUN", "PROPN")
 
 
@@ -17,7 +18,7 @@ class Mention:
     """A noun phrase, or a noun, where the story says it."""
 
     text: str
-    """Lower-cased, without the brackets of [male] and the like."""
+    """Lower-cased, without the brackets and numbers of [male] and [female1] and the like."""
     sentence: int
     start: int
     """First character within the original sentence."""
@@ -45,32 +46,29 @@ def find_mentions(
 
 @dataclass(frozen=True, slots=True)
 class Unbracketed:
-    """A sentence without the brackets of its anonymised names, and the way back to the original."""
+    """A sentence without the brackets and numbers of its anonymised names, and the way back to the original."""
 
     text: str
-    cuts: tuple[int, ...] = ()
-    """Characters of the bare text before which one bracket of the original is missing."""
+    cuts: tuple[tuple[int, int, bool], ...] = ()
+    """Places of the bare text before which so many characters are missing; whether they closed a name."""
 
     @classmethod
     def of(cls, sentence: str) -> "Unbracketed":
         if "[" not in sentence:
             return cls(sentence)
-        brackets = [place for m in _TAG.finditer(sentence) for place in (m.start(), m.end() - 1)]
-        text = _TAG.sub(lambda m: m.group(1), sentence)
-        return cls(text, tuple(place - k for k, place in enumerate(brackets)))
+        cuts: list[tuple[int, int, bool]] = []
+        missing = 0
+        for tag in _TAG.finditer(sentence):
+            name = tag.end(tag.lastindex or 0) - tag.start() - 1
+            cuts.append((tag.start() - missing, 1, False))
+            cuts.append((tag.start() - missing + name, tag.end() - tag.start() - 1 - name, True))
+            missing += tag.end() - tag.start() - name
+        return cls(_TAG.sub(lambda tag: tag[tag.lastindex or 0], sentence), tuple(cuts))
 
-    def start(self, place: int) -> int:
-        """Where a mention that starts here starts in the original: with its opening bracket, if any."""
-        return place + self._brackets_before(place)
-
-    def end(self, place: int) -> int:
-        """Where a mention that ends here ends in the original: behind its closing bracket, if any."""
-        return place + self._brackets_before(place, closing=True)
-
-    def _brackets_before(self, place: int, closing: bool = False) -> int:
-        return sum(
-            cut < place or (cut == place and (k % 2 == 1) == closing and closing)
-            for k, cut in enumerate(self.cuts)
+    def place(self, place: int) -> int:
+        """Where a mention that starts or ends here does so in the original: with its brackets, if any."""
+        return place + sum(
+            count for cut, count, closes in self.cuts if cut < place or (cut == place and closes)
         )
 
 
@@ -82,7 +80,7 @@ def _story(sentences: Sequence[tuple[Unbracketed, Parsed]], units: str) -> Story
         count += sum(_is_word(word) for word in parsed.words)
         notes.update(dict.fromkeys(parsed.notes))
         mentions.extend(
-            Mention(text.lower(), number, bare.start(words[0].start), bare.end(words[-1].end), words)
+            Mention(text.lower(), number, bare.place(words[0].start), bare.place(words[-1].end), words)
             for text, words in _units(parsed, units)
         )
     doubts = doubt([word.text for _, parsed in sentences for word in parsed.words])

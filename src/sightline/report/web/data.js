@@ -21,6 +21,7 @@ function number(value, digits = 3) {
   return (Number(text) === 0 ? text.replace('-', '') : text).replace('-', '−');
 }
 const signed = (value, digits = 3) => (Number(value.toFixed(digits)) > 0 ? '+' : '') + number(value, digits);
+const named = (count) => plural(count, index.noun).replace(/^\S+ /, '');
 const plural = (count, one) => `${count.toLocaleString('en')} ${count === 1 ? one : one === 'story' ? 'stories' : one + 's'}`;
 
 async function unpack(id) {

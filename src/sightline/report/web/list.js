@@ -38,7 +38,7 @@ function choose() {
   drawMore();
   const all = index.stories.length;
   const held = index.items > all ? ` (the first ${all.toLocaleString('en')} of ${index.items.toLocaleString('en')} are shown)` : '';
-  find('count').textContent = (matching.length === all ? plural(all, 'story') : `${matching.length.toLocaleString('en')} of ${plural(all, 'story')}`) + held;
+  find('count').textContent = (matching.length === all ? plural(all, index.noun) : `${matching.length.toLocaleString('en')} of ${plural(all, index.noun)}`) + held;
 }
 
 function drawMore() {

@@ -2,8 +2,14 @@
 
 function follow(focus) {
   const found = /^#story-(\d+)$/.exec(location.hash);
-  if (found && index.stories[Number(found[1])]) openStory(Number(found[1]), focus);
+  if (found && index.stories[Number(found[1])]) openStory(Number(found[1]), focus).then(() => focus && intoView(find('story')));
   else find('browser').classList.remove('reading');
+}
+
+// What was asked for is seen, wherever on the page the link stood; what is seen already does not move.
+function intoView(part) {
+  const { top } = part.getBoundingClientRect();
+  if (top < 0 || top > innerHeight / 2) part.scrollIntoView({ block: 'start', behavior: 'instant' });
 }
 
 function keys(event) {
@@ -20,19 +26,19 @@ function keys(event) {
 }
 
 async function start() {
-  if (!('DecompressionStream' in window)) throw new Error('this browser is too old to unpack the stories (it lacks DecompressionStream)');
+  if (!('DecompressionStream' in window)) throw new Error('this browser is too old to unpack this page (it lacks DecompressionStream)');
   index = await loadIndex();
   find('browser').hidden = false;
   setUpList();
   choose();
   if (matching.length) await openStory(matching[0].place, false);
   find('browser').classList.remove('reading');
-  follow(false);
+  follow(true);
   addEventListener('hashchange', () => follow(true));
   addEventListener('keydown', keys);
 }
 
 start().catch((fault) => {
   find('trouble').hidden = false;
-  find('trouble').textContent = `The stories cannot be shown: ${fault.message}.`;
+  find('trouble').textContent = `What was scored cannot be shown: ${fault.message}.`;
 });

@@ -10,7 +10,7 @@ async function openStory(place, focus) {
   find('story').replaceChildren(...storyView(line, story));
   find('browser').classList.add('reading');
   markCurrent();
-  if (focus) find('story').focus({ preventScroll: false });
+  if (focus) find('story').focus({ preventScroll: true });
 }
 
 function storyView(line, story) {
@@ -53,10 +53,10 @@ function storyHead(line, story) {
     return el('a', { class: 'step', href: to ? `#story-${to.place}` : null, 'aria-disabled': to ? null : 'true', title: `${name} (${key})` }, name);
   };
   return el('header', { class: 'story-head' },
-    el('div', {}, el('a', { class: 'back', href: '#stories' }, '\u2190 all stories'),
+    el('div', {}, el('a', { class: 'back', href: '#stories' }, `\u2190 all ${named(2)}`),
       el('h3', { dir: 'auto' }, line.id),
       el('p', { class: 'quiet small' }, line.system >= 0 ? el('span', { class: 'system' }, index.systems[line.system]) : null, story.source ? ` ${story.source}` : null)),
-    el('nav', { class: 'steps', 'aria-label': 'Neighbouring stories' }, step(-1, '\u2039 previous', 'k'), step(1, 'next \u203a', 'j')));
+    el('nav', { class: 'steps', 'aria-label': `Neighbouring ${named(2)}` }, step(-1, '\u2039 previous', 'k'), step(1, 'next \u203a', 'j')));
 }
 
 function evidenceView(story, evidence, metric) {
@@ -84,6 +84,7 @@ function storyboard(story, sentences, phrases) {
   };
   const awaken = (part, key) => {
     for (const [type, on] of [['mouseenter', true], ['mouseleave', false], ['focus', true], ['blur', false]]) part.addEventListener(type, () => light(key, on));
+    part.addEventListener('click', () => light(key, true)); // a finger neither points nor always gives focus
     return part;
   };
   const told = (phrase) => `${phrase.text}: contribution ${signed(phrase.contribution)}` + (phrase.image === null ? '' : `, best seen in picture ${phrase.image + 1}`);
@@ -133,7 +134,8 @@ function picture([thumbnail, width, height, name, trouble], number, phrases, awa
 function legend() {
   return el('p', { class: 'legend' },
     el('span', { class: 'phrase plus', style: { '--strength': '40%' } }, 'seen'), ' solid line: adds to the score ',
-    el('span', { class: 'phrase minus', style: { '--strength': '40%' } }, 'not seen'), ' dashed line: takes from it. Stronger colour, larger share. Point at a phrase, or tab to it, to see its best region.');
+    el('span', { class: 'phrase minus', style: { '--strength': '40%' } }, 'not seen'), ' dashed line: takes from it. Stronger colour, larger share. ',
+    matchMedia('(hover: none)').matches ? 'Tap a phrase to see its best region.' : 'Point at a phrase, or tab to it, to see its best region.');
 }
 
 function beside(story, failed) {
