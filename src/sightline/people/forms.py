@@ -57,11 +57,8 @@ def check_given(study: Study, content: Mapping[str, Any], given: Mapping[str, An
     names = names_of(study, content)
     if missing := next((name for name in names if given.get(name) in (None, "")), None):
         say = speaker(study.language)
-        raise UsageError(
-            say(MISSING[missing])
-            if missing in MISSING
-            else say("Answer every question: '{name}' is still open", name=missing)
-        )
+        open_one = say("Answer every question: '{name}' is still open", name=missing)
+        raise UsageError(say(MISSING[missing]) if missing in MISSING else open_one)
     if too_much := next((name for name in given if name not in names), None):
         raise UsageError(f"nothing called '{too_much}' was asked")
     if study.kind == "description":
@@ -102,7 +99,7 @@ def _better(value: object) -> int | str:
     """0 or 1 for a text in the item's own order, or a tie."""
     choice = _whole(value)
     if choice == TIE or (choice in (0, 1) and not isinstance(choice, bool)):
-        return choice  # type: ignore[return-value]
+        return choice
     raise UsageError("choose one of the two, or say that neither is truer")
 
 

@@ -1,4 +1,4 @@
-"""What raters are told between two items: how a stage of training ended, and by how much."""
+"""What raters are told between two items, and a study's team before it begins."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -53,3 +53,27 @@ def _known(notice: Mapping[str, Any], say: Say) -> str:
 
 def _listed(value: Any) -> str:
     return " / ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def notes(study: Study, roles: Mapping[str, int]) -> list[str]:
+    """Too few items to train or to check with: training is cut short, or its repeat asks the same again.
+
+    `roles` tells how many items there are of each role.
+    """
+    there = roles.get("training", 0)
+    if study.qualification:
+        asked = study.qualification.items
+        return [f"the qualification asks {asked} items, {there} are there"] if there < asked else []
+    asked = study.lessons.tutorial + study.lessons.probation
+    found = []
+    tutorial, probation = study.lessons.shares(there) if asked else (0, 0)
+    if asked and there < asked:
+        found.append(
+            f"training asks {asked} items, {there} are there: it is cut to {tutorial} and {probation}"
+        )
+    if probation and there < 2 * asked:
+        found.append(
+            f"a repeated training would need {2 * asked} training items, {there} are there: "
+            "those of the probation are asked again, so their answers are not told"
+        )
+    return found

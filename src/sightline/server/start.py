@@ -78,6 +78,8 @@ def set_up_studies(database: Database, files: Sequence[Path], public: bool) -> l
         with database.read() as connection:
             known = studies.find(connection, slug)
         prepared = None if known else setup.prepare(study, path.parent, inside=False, slug=slug)
+        for note in prepared.notes if prepared else ():
+            print(f"{path}: {note}", file=sys.stderr)
         with database.write() as connection:
             stored = known or setup.store(connection, prepared, public=public)  # type: ignore[arg-type]
             token = raters.invite(connection, stored.id, None, "made at the start")

@@ -147,7 +147,7 @@ def submit(
         if place is None:
             raise NotYours("this item is not before you any more")
         extra, leased = place.extra, place.given
-        item = Held(*_HELD.one(connection, {"item": submission.item}))
+        item = Held(*_HELD.rows(connection, {"item": submission.item})[0])
     study = stored.study
     given = check_given(study, item.content, submission.given)
     tally = _tally(study.levels, item)
@@ -220,7 +220,8 @@ def _may_see(connection: Connection, stored: StoredStudy, rater: Any) -> bool:
     """A probation tells its answers only where another one would have other items."""
     if rater.phase != "probation":
         return True
-    return assignment.fresh_lessons(connection, stored, rater) >= 2 * rater.lesson_goal - rater.lesson
+    fresh = assignment.fresh_lessons(connection, stored, rater)
+    return bool(fresh >= 2 * rater.lesson_goal - rater.lesson)
 
 
 def _count(

@@ -202,7 +202,7 @@ def extent(connection: Connection, stored: StoredStudy, rater: Player) -> int:
     key = {"study": stored.id, "rater": rater.id, "round": 0}
     left = connection.execute(_LEFT, key).scalar_one()
     held = connection.execute(select(func.count()).where(t.Lease.rater_id == rater.id)).scalar_one()
-    all_there_is = rater.rated + int(left) + int(held)
+    all_there_is = int(rater.rated + left + held)
     return all_there_is if most is None else min(most, all_there_is)
 
 
@@ -291,7 +291,8 @@ def more_at(connection: Connection, stored: StoredStudy, rater: Player) -> float
     if rater.phase != "playing" or not stored.open or has_done_all(stored, rater):
         return None
     key = {"study": stored.id, "rater": rater.id, "round": 0}
-    return connection.execute(_HELD_BY_OTHERS, key).scalar_one()
+    until: float | None = connection.execute(_HELD_BY_OTHERS, key).scalar_one()
+    return until
 
 
 def _free(connection: Connection, items: list[int]) -> None:

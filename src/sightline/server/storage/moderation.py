@@ -19,6 +19,14 @@ def _rater(connection: Connection, stored: StoredStudy, code: str) -> Any:
     return row
 
 
+def whose(connection: Connection, stored: StoredStudy, code: str) -> tuple[RowMapping, int]:
+    """A rater, and how many answers are theirs."""
+    number = _rater(connection, stored, code).id
+    rater = connection.execute(select(*t.Rater.__table__.c).where(t.Rater.id == number)).mappings().one()
+    given = select(func.count()).where(t.Answer.rater_id == number)
+    return rater, int(connection.execute(given).scalar_one())
+
+
 def remove_rater(connection: Connection, stored: StoredStudy, code: str) -> int:
     """Erase a rater: answers, disputes, skips and name; their places are free again."""
     rater = _rater(connection, stored, code)
