@@ -13,7 +13,7 @@ from sightline.people.study import UNLEVELLED, form_of, parse_study
 from sightline.server import archive, charts, exchange, setup
 from sightline.server.context import Problem, check_csrf, check_limit, server_of, staff_of
 from sightline.server.pages import page
-from sightline.server.storage import judgements, moderation, raters, records, staff, studies
+from sightline.server.storage import judgements, moderation, qualification, raters, records, staff, studies
 
 router = APIRouter(prefix="/staff/studies", include_in_schema=False)
 MEDIA = {
@@ -64,6 +64,7 @@ def overview(request: Request, slug: str) -> Response:
         told = notes(stored.study, records.roles(connection, stored.id))
         hard = judgements.hardest(connection, stored)
         invitations = moderation.invitations(connection, stored.id)
+        outlook = qualification.outlook(connection, stored)
     parts = [("done", progress["done"]), ("begun", progress["started"]), ("untouched", progress["untouched"])]
     return page(
         request,
@@ -77,6 +78,7 @@ def overview(request: Request, slug: str) -> Response:
         notes=told,
         unlevelled=UNLEVELLED,
         invitations=invitations,
+        outlook=outlook,
         link=request.query_params.get("link"),
         progress_chart=charts.progress(parts, "Items done, begun and untouched"),
         levels_chart=charts.bars(levels, "Ratings per level"),
