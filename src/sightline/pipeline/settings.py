@@ -1,25 +1,30 @@
 """What a user chooses for a run, and the tools made from those choices."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import msgspec
 
 from sightline.encoders import Embedder, load_encoder
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
+from sightline.features.base import Fit, Statistic
 from sightline.features.options import options
+from sightline.io.source import parse_json
+from sightline.io.table import Cells, TableFile
 from sightline.items import Box
 from sightline.pipeline.cache import Cache
+from sightline.pipeline.statistics import stored
 from sightline.resources import Holder
 from sightline.text.concreteness import Concreteness, load_concreteness
 from sightline.text.language import Language
 from sightline.vision import Picture, Pictures, RegionSource, load_regions
 
 P = ParamSpec("P")
-T = TypeVar("T")
+V = TypeVar("V")
 
 
 def default_cache() -> Path:
@@ -41,6 +46,18 @@ class Settings:
     """None keeps vectors in memory for the run only."""
     options: tuple[tuple[str, str], ...] = ()
     """Named choices that single features ask for, of those in `sightline.features.options`."""
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The choices as a summary tells them."""
+        return {
+            "encoder": self.encoder,
+            "nlp": self.nlp,
+            "regions": self.regions,
+            "region_count": self.region_count,
+            "concreteness": str(self.concreteness or "embedded"),
+            **dict(self.options),
+        }
 
     def with_options(self, **given: str | None) -> "Settings":
         for name in given:
@@ -108,9 +125,17 @@ class LocalTools:
     def _embedder(self) -> Embedder:
         return Embedder(self.held(load_encoder, self.settings.encoder), self.cache)
 
-    def held(self, load: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def held(self, load: Callable[P, V], *args: P.args, **kwargs: P.kwargs) -> V:
         """What a loader makes of its arguments: loaded once, and kept until the run ends."""
         return self.holder.get(load, *args, **kwargs)
+
+    def references(self, file: str) -> Iterator[Sequence[str]]:
+        """The references in a file of items or of references, row by row."""
+        table = TableFile(Path(file))  # a file that cannot be read is told at once
+        return (_references(row, where) for where, row in table.records())
+
+    def stored(self, place: str, statistic: Statistic[V]) -> Fit[V] | None:
+        return stored(Path(place), statistic)
 
     def option(self, name: str) -> str | None:
         return dict(self.settings.options).get(name)
@@ -120,6 +145,22 @@ class LocalTools:
         self._for_the_run.close()
         if self._own:
             self.holder.close()
+
+
+def _references(row: Cells | BadLine, where: str) -> Sequence[str]:
+    if isinstance(row, BadLine):
+        raise row
+    found = row.get("references")
+    if isinstance(found, str) and found.lstrip().startswith("["):
+        with suppress(ValueError):
+            found = parse_json(found)
+    if (
+        isinstance(found, str)
+        or not isinstance(found, Sequence)
+        or not all(isinstance(r, str) for r in found)
+    ):
+        raise BadLine(where, "field 'references': is missing, or not a list of texts")
+    return found
 
 
 class RememberedRegions:
