@@ -2,6 +2,7 @@
 
 import gc
 import gzip
+import json
 import os
 import shutil
 import sqlite3
@@ -355,9 +356,9 @@ def command(*words: object) -> tuple[int, str]:
 
 @pytest.fixture
 def story(items: list[Item], tmp_path: Path) -> Path:
-    path = tmp_path / "stories.csv"
+    path = tmp_path / "stories.jsonl"
     first = items[0]
-    path.write_text(f'id,images,text\ns,"{first.images[0]};{first.images[1]}","{first.text}"\n')
+    path.write_text(json.dumps({"id": "s", "images": list(map(str, first.images)), "text": first.text}))
     return path
 
 
