@@ -1,7 +1,6 @@
 """What a user chooses for a run, and the tools made from those choices."""
 
 import hashlib
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,17 +11,12 @@ import msgspec
 from sightline.encoders import Embedder, load_encoder
 from sightline.errors import UsageError
 from sightline.features.options import options
+from sightline.io.pictures import default_cache as default_cache
 from sightline.items import Box
 from sightline.pipeline.cache import Cache
 from sightline.text.concreteness import Concreteness
 from sightline.text.language import Language
 from sightline.vision import Picture, Pictures, RegionSource, load_regions
-
-
-def default_cache() -> Path:
-    """Where vectors are kept between runs, unless the user says otherwise."""
-    home = os.environ.get("SIGHTLINE_CACHE") or os.environ.get("XDG_CACHE_HOME")
-    return Path(home) / "sightline" if home else Path.home() / ".cache" / "sightline"
 
 
 @dataclass(frozen=True)
