@@ -25,7 +25,7 @@ from sightline.report.thumbnails import Thumbnails
 BLOCK = 32
 """Stories to a block: what the browser unpacks to show one of them."""
 
-SCRIPTS = ("data.js", "list.js", "evidence.js", "story.js", "report.js")
+SCRIPTS = ("data.js", "list.js", "evidence.js", "board.js", "story.js", "report.js")
 
 
 def write_report(
