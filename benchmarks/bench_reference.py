@@ -49,7 +49,7 @@ def captions(count: int) -> tuple[list[str], list[list[str]]]:
 
 
 def ours(mine: list[str], theirs: list[list[str]]) -> dict[str, float]:
-    from sightline.metrics.coco import coco_scores
+    from sightline.functional import coco_scores
 
     return coco_scores(mine, theirs).corpus
 

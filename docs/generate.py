@@ -6,6 +6,7 @@ python docs/generate.py --check   say which are stale, and exit with status 1 if
 
 import dataclasses
 import importlib
+import inspect
 import re
 import sys
 import types
@@ -16,6 +17,7 @@ from typing import Any
 
 import typer
 
+from sightline import functional
 from sightline.cli.app import load_commands
 from sightline.registry import Registry, load_plugins
 
@@ -48,6 +50,7 @@ def pages() -> dict[Path, str]:
         if own_names(registry):
             file = FILES.get(registry.kind, registry.kind.replace(" ", "-") + "s")
             found[REFERENCE / f"{file}.md"] = registry_page(registry)
+    found[REFERENCE / "functional.md"] = functional_page()
     found[DOCS / "index.md"] = index_page(found)
     return found
 
@@ -63,6 +66,33 @@ def registry_page(registry: Registry[Any]) -> str:
         columns, rows = columns[:2], [row[:2] for row in rows]
     intro = INTRODUCTIONS.get(registry.kind, "")
     return "\n".join((NOTICE + f"# {title}\n", *((intro + "\n",) if intro else ()), table(columns, rows)))
+
+
+def functional_page() -> str:
+    """Every formula of `sightline.functional` with its arguments and its example."""
+    parts = [NOTICE + "# Formulas\n", prose(module_doc(functional)[0]) + "\n", module_doc(functional)[1]]
+    by_module: dict[str, list[Any]] = {}
+    for thing in (getattr(functional, name) for name in functional.__all__):
+        by_module.setdefault(thing.__module__, []).append(thing)
+    for name, things in by_module.items():
+        parts.append(
+            f"## {name.rpartition('.')[2].capitalize()}\n\n{prose(importlib.import_module(name).__doc__)}\n"
+        )
+        for thing in things:
+            if inspect.isfunction(thing):
+                words, example = module_doc(thing)
+                given = (p.replace(annotation=p.empty) for p in inspect.signature(thing).parameters.values())
+                call = f"{thing.__name__}({', '.join(map(str, given))})"
+                parts.append(f"### {thing.__name__}\n\n```python\n{call}\n```\n\n{prose(words)}\n")
+                parts.append(example)
+    return "\n".join(parts)
+
+
+def module_doc(thing: Any) -> tuple[str, str]:
+    """What a docstring says, and its example as a block of code."""
+    words, mark, rest = (inspect.getdoc(thing) or "").partition(">>> ")
+    example, _, after = (mark + rest).partition("\n\n")
+    return f"{words}\n{after}", f"```pycon\n{example}\n```\n"
 
 
 def own_names(registry: Registry[Any]) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from skipping import skip
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 pytest_plugins = ("tiny_models",)
+
+settings.register_profile("patient", deadline=None)  # a busy machine is no fault of the code
+settings.load_profile("patient")
 
 DATA = Path(os.environ.get("SIGHTLINE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 

@@ -3,23 +3,82 @@
 >>> import sightline
 >>> result = sightline.score("stories.jsonl", metrics=["groovist", "rovist-nr"])  # doctest: +SKIP
 >>> result.to_pandas()  # doctest: +SKIP
+
+`sightline.functional` has each formula as a function on plain values; `sightline.errors` tells what can be caught.
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
-from sightline.items import Evidence, Failure, Item, Rating, Score
-
 if TYPE_CHECKING:
+    from sightline import errors, functional
     from sightline.api import score
+    from sightline.errors import (
+        BadLine,
+        MissingExtra,
+        SightlineError,
+        Unscorable,
+        UnwritableError,
+        UsageError,
+    )
+    from sightline.io import read_items
+    from sightline.items import Evidence, Failure, Item, Rating, Score
     from sightline.result import Result
 
-__all__ = ["Evidence", "Failure", "Item", "Rating", "Result", "Score", "score"]
+    __version__: str
+
+_HOME = {
+    "sightline.api": ("score",),
+    "sightline.io": ("read_items",),
+    "sightline.result": ("Result",),
+    "sightline.items": ("Evidence", "Failure", "Item", "Rating", "Score"),
+    "sightline.errors": (
+        "BadLine",
+        "MissingExtra",
+        "SightlineError",
+        "Unscorable",
+        "UnwritableError",
+        "UsageError",
+    ),
+}
+"""Where each public name lives. It is imported when first used, so that `import sightline` loads nothing else."""
+
+__all__ = [
+    "BadLine",
+    "Evidence",
+    "Failure",
+    "Item",
+    "MissingExtra",
+    "Rating",
+    "Result",
+    "Score",
+    "SightlineError",
+    "Unscorable",
+    "UnwritableError",
+    "UsageError",
+    "__version__",
+    "errors",
+    "functional",
+    "read_items",
+    "score",
+]
 
 
 def __getattr__(name: str) -> Any:
-    """The pipeline is imported when first used, so that importing one room does not load them all."""
-    if name in ("Result", "score"):
-        from sightline import api
+    if name in ("errors", "functional"):
+        return importlib.import_module(f"sightline.{name}")
+    if name == "__version__":
+        from sightline.version import package_version
 
-        return getattr(api, name)
-    raise AttributeError(f"module 'sightline' has no attribute '{name}'")
+        found: Any = package_version()
+    else:
+        home = next((home for home, names in _HOME.items() if name in names), None)
+        if home is None:
+            raise AttributeError(f"module 'sightline' has no attribute '{name}'")
+        found = getattr(importlib.import_module(home), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__} - {"Any", "TYPE_CHECKING", "importlib"})

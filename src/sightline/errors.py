@@ -1,4 +1,12 @@
-"""Two kinds of trouble: the user must change something, or one item cannot be scored."""
+"""Everything Sightline raises on purpose. Each message is one clear line for the person who reads it.
+
+SightlineError            catches all of it
+├── UsageError            the user must change something; the command exits with status 2
+│   ├── BadLine           a line, row or record of a file is not an item: `where`, `reason`, `id`
+│   ├── MissingExtra      a package that comes with an optional extra is not installed
+│   └── UnwritableError   a full disk, no permission, a folder or file in the way of the results
+└── Unscorable            a verdict on one item: a metric raises it, and it becomes a failure, never a number
+"""
 
 import difflib
 import importlib
@@ -6,11 +14,33 @@ from collections.abc import Iterable
 from types import ModuleType
 
 
-class UsageError(Exception):
+class SightlineError(Exception):
+    """Base of all errors below."""
+
+
+class UsageError(SightlineError):
     """Wrong use. The message is one clear line for the person who typed it; the command exits with status 2."""
 
 
-class Unscorable(Exception):  # noqa: N818 - a verdict on an item, not a fault of the program
+class BadLine(UsageError):  # noqa: N818 - it is also handed on as a value
+    """A line, row or record that is not an item: where it is, and what is wrong with it."""
+
+    def __init__(self, where: str, reason: str, id: str = "") -> None:
+        super().__init__(f"{where}: {reason}")
+        self.where = where
+        self.reason = reason
+        self.id = id
+
+
+class MissingExtra(UsageError):  # noqa: N818 - named for what is missing
+    """A package that comes with an optional extra is not installed; the message has the command that installs it."""
+
+
+class UnwritableError(UsageError):
+    """A full disk, no permission, a folder or file in the way: what was wrong, and where."""
+
+
+class Unscorable(SightlineError):  # noqa: N818 - a verdict on an item, not a fault of the program
     """This item cannot be scored, and why. It becomes a line in failures.jsonl, never a number."""
 
 
@@ -30,4 +60,4 @@ def extra(module: str, name: str) -> ModuleType:
         if missing.name is None or missing.name.split(".")[0] != module.split(".")[0]:
             raise
         package = module.split(".")[0]
-        raise UsageError(f"this needs {package}: pip install 'sightline[{name}]'") from missing
+        raise MissingExtra(f"this needs {package}: pip install 'sightline[{name}]'") from missing

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from sightline.functional import CocoScores, coco_scores
 from sightline.items import Item
 from sightline.meta.correlation import correlate
 from sightline.meta.protocols import make_protocol
 from sightline.meta.raters import leave_one_out
 from sightline.meta.ratings import mean
-from sightline.metrics.coco import CocoScores, coco_scores
 
 
 def scores(items: list[Item]) -> CocoScores:

@@ -16,11 +16,11 @@ from sightline.errors import Unscorable, UsageError
 from sightline.features import Features, Fitted
 from sightline.features.base import Fit
 from sightline.features.reference import DocumentFrequency, NgramMatches, Tokens
+from sightline.functional import coco_scores
 from sightline.items import Item
 from sightline.metrics import Metric
 from sightline.metrics.bleu import Bleu1, Bleu2, Bleu3, Bleu4
 from sightline.metrics.cider import Cider as OurCider
-from sightline.metrics.coco import coco_scores
 from sightline.metrics.rouge import RougeL, common_lengths
 
 # One published system on the VIST test albums, whitespace tokens: its authors' numbers.
@@ -144,7 +144,7 @@ def test_cider_of_one_item_is_no_number() -> None:
 
 
 @pytest.mark.parametrize(
-    ("captions", "references"), [(["a", ""], [["a"], ["b"]]), (["a", "b"], [["a"], []]), (["a"], [])]
+    ("captions", "references"), [(["a", "b"], [["a"], [" "]]), (["a", "b"], [["a"], []]), (["a"], [])]
 )
 def test_bad_input_is_named(captions: list[str], references: list[list[str]]) -> None:
     with pytest.raises(UsageError):

@@ -43,6 +43,17 @@ def test_known_tokens(text: str, expected: str) -> None:
     assert ptb.tokens(text) == (expected.split(" ") if expected else [])
 
 
+def test_odd_strings_are_read_as_the_java_tokeniser_reads_them() -> None:
+    """2,000 captions and tweets made of odd pieces, with what Stanford's PTBTokenizer 3.4.1 makes of each alone."""
+    with gzip.open(Path(__file__).with_name("ptb_odd.tsv.gz"), "rt", encoding="utf-8", newline="\n") as lines:
+        rows = [line.rstrip("\n").split("\t") for line in lines]
+    different = [
+        text for text, java in rows if ptb.tokens(text) != [word for word in java.split(" ") if word]
+    ]
+    assert len(rows) == 2000
+    assert len(different) <= 5, different
+
+
 @given(st.text(max_size=80))
 def test_any_text(text: str) -> None:
     found = ptb.tokens(text)

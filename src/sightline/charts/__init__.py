@@ -12,18 +12,23 @@ from sightline.charts.histogram import grouped, histogram
 from sightline.charts.lines import lines
 from sightline.charts.look import COLOURS, look
 from sightline.charts.rows import Bar, bars, forest, strips
+from sightline.charts.scale import decimals, ticks
 from sightline.charts.scatter import scatter
+from sightline.charts.sheet import Sheet, fitted
 from sightline.charts.words import SizedWord, shades, sized_words
 from sightline.charts.writing import clean, counted, number
 
 __all__ = [
     "COLOURS",
     "Bar",
+    "Sheet",
     "SizedWord",
     "bars",
     "clean",
     "columns",
     "counted",
+    "decimals",
+    "fitted",
     "forest",
     "grouped",
     "histogram",
@@ -34,4 +39,5 @@ __all__ = [
     "shades",
     "sized_words",
     "strips",
+    "ticks",
 ]

@@ -2,21 +2,42 @@
 
 import contextlib
 import ctypes
-import importlib
-import pkgutil
 import sys
+from typing import Annotated, ClassVar
 
 import typer
 from rich.console import Console
 
+from sightline.cli.lazy import LazyGroup
 from sightline.errors import UsageError
+from sightline.version import package_version
+
+
+class Commands(LazyGroup):
+    place = "sightline.cli."
+    lines: ClassVar = {
+        "compare": "Compare generated stories with human ones: distributions side by side, and d_HM.",
+        "corpus": "Analyse a caption corpus: words, PMI, confidence, diversity, purity, hard samples.",
+        "demo": "Score bundled sample stories: good, mediocre and wrong ones for the same pictures.",
+        "meta": "Correlate metrics with people's ratings: intervals, significance, and how far people agree.",
+        "metrics": "List the metrics, one line each, with their options and defaults.",
+        "models": "List the embedded models, or show the card of one: data, recipe, measured quality, licence.",
+        "psych": "Partial credit model, latent regression, Wright map, agreement and worker selection.",
+        "ratings": "People's judgements to and from files.",
+        "score": "Score stories and captions against their pictures.",
+        "serve": "Let people play the rating game and take part in studies, in the browser.",
+        "train": "Train one of the embedded parts anew.",
+    }
+
 
 app = typer.Typer(
     name="sightline",
+    cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
+Commands.owner = app
 M_ARENA_MAX = -8
 """Name of the setting in glibc's malloc.h."""
 
@@ -24,23 +45,24 @@ console = Console()
 errors = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
 
 
+def _tell_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"sightline {package_version()}")
+        raise typer.Exit
+
+
 @app.callback()
-def sightline() -> None:
+def sightline(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", is_eager=True, callback=_tell_version)
+    ] = False,
+) -> None:
     """How true is a text to its pictures?"""
 
 
-def load_commands(asked: str | None = None) -> typer.Typer:
-    """Import the modules of this folder, so that each adds its command.
-
-    Where a command is asked for by name, only its own module: what the others stand on takes seconds to import and a
-    hundred megabytes.
-    """
-    names = [
-        module.name for module in pkgutil.iter_modules(importlib.import_module("sightline.cli").__path__)
-    ]
-    own = [name for name in names if asked and (name == asked or name.startswith(f"{asked}_"))]
-    for name in own or names:
-        importlib.import_module(f"sightline.cli.{name}")
+def load_commands() -> typer.Typer:
+    """The application with every command imported, for what is made from all of them."""
+    Commands.load_all()
     return app
 
 
@@ -54,8 +76,7 @@ def main() -> None:
     """Entry point of the `sightline` command."""
     share_heaps()
     try:
-        asked = load_commands(sys.argv[1] if len(sys.argv) > 1 else None)
-        sys.exit(asked(standalone_mode=False) or 0)
+        sys.exit(app(standalone_mode=False) or 0)
     except UsageError as fault:
         errors.print(f"sightline: {fault}")
         sys.exit(2)

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from sightline.corpus.edits import LONGEST, levenshtein
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
 from sightline.io.items import parse_text
-from sightline.io.source import BadLine
 from sightline.io.table import TableFile
 from sightline.items import Failure
 from sightline.psychometrics.agreement.alpha import Interval, bootstrap_alpha

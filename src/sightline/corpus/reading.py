@@ -9,11 +9,10 @@ from typing import Any
 from sightline.corpus.checks import caption_fault, checked_number, picture_fault
 from sightline.corpus.entries import Caption, Entries, Entry
 from sightline.corpus.several import captions_of
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
 from sightline.io.base import Found, Reader, checked, guess, make_reader
 from sightline.io.hl import Hl, HlPicture
 from sightline.io.item_rows import ItemRows
-from sightline.io.source import BadLine
 from sightline.io.table import TableFile
 from sightline.items import Failure, Item
 

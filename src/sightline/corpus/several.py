@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from sightline.corpus.checks import caption_fault, checked_number
-from sightline.io.source import BadLine, parse_json
+from sightline.errors import BadLine
+from sightline.io.source import parse_json
 from sightline.io.table import Cells
 from sightline.items import Failure
 from sightline.report.page import clean

@@ -6,23 +6,10 @@ from typing import Literal
 
 from sightline.errors import Unscorable
 from sightline.features.base import Feature, Features, Tools
-from sightline.items import Item
 from sightline.text.phrases import Mention, find_mentions
-from sightline.text.sentences import split_sentences
+from sightline.text.sentences import sentences_of
 
 Units = Literal["phrases", "nouns"]
-
-
-def sentences_of(item: Item) -> tuple[str, ...]:
-    """The item's sentences: a caption is one, given ones are kept, a story's text is split.
-
-    A given sentence that is blank keeps its place: the next one belongs to the next picture.
-    """
-    if not item.whole_text.strip():
-        return ()
-    if item.is_caption:
-        return (item.whole_text,)
-    return tuple(item.sentences) if item.sentences else tuple(split_sentences(item.text))
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sightline.errors import BadLine
 from sightline.io.base import Found, readers
 from sightline.io.published import Album, Published, built, id_in, last_parts, objects_in
-from sightline.io.source import BadLine, Source
+from sightline.io.source import Source
 
 CALLED = {"sentences": "text", "text": "text"}
 

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import ClassVar, Literal, overload
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
 from sightline.io.items import NO_NAMES, item_from_dict
-from sightline.io.source import BadLine
 from sightline.io.table import TableFile
 from sightline.items import Item
 from sightline.registry import Registry, build, parse_spec

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
 from sightline.io.base import Found, readers
 from sightline.io.published import Album, Published, built, id_in, last_parts, objects_in
-from sightline.io.source import BadLine, Source
+from sightline.io.source import Source
 
 CALLED = {"text": "caption"}
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sightline.errors import BadLine
 from sightline.io.base import Found, readers
 from sightline.io.published import Published, built, id_in
-from sightline.io.source import BadLine
 from sightline.io.table import TableFile
 
 CALLED = {"text": "caption", "ratings": "rating"}

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
 from sightline.io.base import Found, readers
 from sightline.io.items import parse_text
 from sightline.io.published import Published, as_number, built
-from sightline.io.source import BadLine, naming
+from sightline.io.source import naming
 from sightline.io.table import TableFile
 
 CAPTION = re.compile(r"(?P<image>[^#\t]+?\.jpg)(?:\.\d+)?#(?P<number>\d+)")

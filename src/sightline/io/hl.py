@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
 
+from sightline.errors import BadLine
 from sightline.io.base import Found, readers
 from sightline.io.items import parse_number, parse_text
 from sightline.io.published import Published, built, id_in, last_parts
-from sightline.io.source import BadLine, naming
+from sightline.io.source import naming
 from sightline.io.table import TableFile
 
 

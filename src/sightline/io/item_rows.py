@@ -5,9 +5,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
 from sightline.io.base import Found, Reader, checked, readers
-from sightline.io.source import BadLine, parse_json
+from sightline.io.source import parse_json
 from sightline.io.table import Cells, TableFile
 
 STRUCTURED = ("images", "sentences", "references", "ratings", "regions", "captions")

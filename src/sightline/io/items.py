@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from sightline.io.source import BadLine
+from sightline.errors import BadLine
 from sightline.items import Box, Item
 
 FIELDS = ("id", "images", "text", "sentences", "references", "system", "ratings", "regions")

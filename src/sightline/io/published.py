@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
 from sightline.io.base import Found, Reader, checked
 from sightline.io.items import NO_NAMES
-from sightline.io.source import BadLine, Source, naming
+from sightline.io.source import Source, naming
 
 SUFFIXES = (".jpg", ".png", ".jpeg", ".webp", ".gif")
 

@@ -4,9 +4,9 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
 from sightline.io.items import parse_box, parse_text
-from sightline.io.source import BadLine, naming, parse_json
+from sightline.io.source import naming, parse_json
 from sightline.io.table import TableFile
 from sightline.items import Box
 

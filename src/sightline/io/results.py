@@ -18,17 +18,13 @@ from typing import IO, Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sightline.errors import UsageError
+from sightline.errors import UnwritableError
 from sightline.io.json_csv import csv_lines, json_line, json_text
 from sightline.io.lock import Lock
 from sightline.items import Failure
 
 LOCK = ".sightline.lock"
 PART = ".part"
-
-
-class UnwritableError(UsageError):
-    """A full disk, no permission, a folder or file in the way: what was wrong, and where."""
 
 
 class ResultFolder:

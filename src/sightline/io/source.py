@@ -11,7 +11,7 @@ from typing import IO, Any, Final
 
 import msgspec
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
 
 LONGEST_LINE: Final = 64 << 20
 """Bytes of one line; a longer one is not a line of items but some other file."""
@@ -33,16 +33,6 @@ KINDS: Final = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
-
-
-class BadLine(UsageError):  # noqa: N818 - it is also handed on as a value
-    """A line, row or record that is not an item: where it is, and what is wrong with it."""
-
-    def __init__(self, where: str, reason: str, id: str = "") -> None:
-        super().__init__(f"{where}: {reason}")
-        self.where = where
-        self.reason = reason
-        self.id = id
 
 
 @contextmanager

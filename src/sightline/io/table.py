@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
 from sightline.io.items import parse_text
-from sightline.io.source import LONGEST_LINE, BadLine, Lines, Source
+from sightline.io.source import LONGEST_LINE, Lines, Source
 
 # The csv module refuses fields over 128 kB unless told otherwise, and a story can be longer.
 csv.field_size_limit(LONGEST_LINE)

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
 from sightline.io.base import Found, readers
 from sightline.io.items import parse_number
 from sightline.io.published import Published, as_number, built, last_parts
-from sightline.io.source import BadLine, naming
+from sightline.io.source import naming
 from sightline.io.table import TableFile
 
 COLUMNS = ("ratings", *(f"rating_{n}" for n in range(2, 8)))

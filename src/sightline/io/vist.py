@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
 from sightline.io.base import Found, readers
 from sightline.io.items import parse_text
 from sightline.io.published import Album, Published, built, id_in
-from sightline.io.source import BadLine, Source, naming
+from sightline.io.source import Source, naming
 
 Sentence = tuple[int, str, str]
 """Place in the story, picture and text."""

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
 from sightline.io.base import Found, readers
 from sightline.io.published import Published, built, id_in, last_parts
-from sightline.io.source import BadLine
 from sightline.io.table import TableFile
 
 MOST = 10

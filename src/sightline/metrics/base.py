@@ -1,13 +1,13 @@
 """What a metric is: options as dataclass fields, the features it needs, and a score with its evidence."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar, TypeVar
 
 from sightline.errors import Unscorable
 from sightline.features.base import Feature, Features, Fitted, Statistic, Tools, in_order, options_of
 from sightline.items import Evidence
 from sightline.registry import Registry, build, parse_spec
+from sightline.version import package_version as package_version
 
 metrics: Registry[type["Metric"]] = Registry("metric")
 M = TypeVar("M", bound="type[Metric]")
@@ -80,10 +80,3 @@ def make_metric(spec: str) -> Metric:
     """A metric from `name` or `name:key=value,key=value`."""
     name, options = parse_spec(spec)
     return build(metrics.get(name), name, options)
-
-
-def package_version() -> str:
-    try:
-        return version("sightline")
-    except PackageNotFoundError:
-        return "dev"

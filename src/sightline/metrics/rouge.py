@@ -33,7 +33,9 @@ def common_lengths(candidate: Sequence[str], references: Sequence[Sequence[str]]
 
 
 def rouge_l(candidate: Sequence[str], references: Sequence[Sequence[str]]) -> float:
-    """F-score of the best precision and the best recall over the references."""
+    """F-score of the best precision and the best recall over the references; 0 for a text without words."""
+    if not candidate:
+        return 0.0
     common = common_lengths(candidate, references)
     precision = max(common) / len(candidate)
     recall = max(length / len(reference) for length, reference in zip(common, references, strict=True))

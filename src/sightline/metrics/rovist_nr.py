@@ -18,6 +18,7 @@ N = 4
 
 Words = Sequence[str]
 Similarity = Callable[[Words, Words], float]
+Variant = Literal["paper", "published"]
 
 
 def jaccard(y_i: Words, y_j: Words) -> float:
@@ -72,41 +73,55 @@ def repetitions(
     return inter, intra
 
 
+@dataclass(frozen=True)
+class Repeated:
+    """What a story repeats between its sentences and within them, strongest first, and the words it is read in."""
+
+    words: Sequence[Words]
+    similarity: Similarity
+    pairs: tuple[Repetition, ...]
+    inter: float | None
+    intra: float
+
+
+def repeated(sentences: Sequence[str], variant: Variant) -> Repeated:
+    """The repetition scores (equation 7, Appendix B); raises Unscorable where there are none."""
+    published = variant == "published"
+    words: list[Words] = [published_words(s)[:-1] if published else paper_words(s) for s in sentences]
+    if published and len(words) < 2:
+        raise Unscorable("the published variant is not defined for a story of one sentence")
+    if not any(words):
+        raise Unscorable("the text has no words")
+    similarity = published_jaccard if published else jaccard
+    between, within = repetitions(words, similarity)
+    if published:  # two sentences of a mark alone have nothing to compare
+        between = [pair for pair, (i, j) in zip(between, combinations(words, 2), strict=True) if i or j]
+    pairs = sorted((pair for pair in (*between, *within) if pair.score > 0), key=lambda pair: -pair.score)
+    return Repeated(words, similarity, tuple(pairs), _mean(between), _mean(within) or 0.0)
+
+
 @metric("rovist-nr")
 @dataclass(frozen=True)
 class RovistNR(Metric):
     """How little a story repeats itself, between its sentences and within them."""
 
-    variant: Literal["paper", "published"] = "paper"
+    variant: Variant = "paper"
 
     def needs(self) -> tuple[Feature[Any], ...]:
         return (Sentences(),)
 
     def score(self, got: Features, fitted: Fitted) -> tuple[float, Evidence]:
         sentences = got[Sentences()].spoken
-        if self.variant == "published":
-            sentences = sentences if got.item.is_caption else tuple(punkt_sentences(got.item.whole_text))
-            words, similarity = [published_words(sentence)[:-1] for sentence in sentences], published_jaccard
-            if len(words) < 2:
-                raise Unscorable("the published variant is not defined for a story of one sentence")
-        else:
-            words, similarity = [paper_words(sentence) for sentence in sentences], jaccard
-        if not any(words):
-            raise Unscorable("the text has no words")
-        between, within = repetitions(words, similarity)
-        if self.variant == "published":  # two sentences of a mark alone have nothing to compare
-            between = [pair for pair, (i, j) in zip(between, combinations(words, 2), strict=True) if i or j]
-        inter, intra = _mean(between), _mean(within) or 0.0
-        repeated = sorted(
-            (pair for pair in (*between, *within) if pair.score > 0), key=lambda pair: -pair.score
-        )
+        if self.variant == "published" and not got.item.is_caption:
+            sentences = tuple(punkt_sentences(got.item.whole_text))
+        found = repeated(sentences, self.variant)
         evidence = Evidence(
             sentences=sentences,
-            pairs=tuple(PairEvidence(pair.left, pair.right, pair.score) for pair in repeated),
-            parts={**({} if inter is None else {"inter": inter}), "intra": intra},
-            notes=_notes(sentences, words, similarity),
+            pairs=tuple(PairEvidence(pair.left, pair.right, pair.score) for pair in found.pairs),
+            parts={**({} if found.inter is None else {"inter": found.inter}), "intra": found.intra},
+            notes=_notes(sentences, found.words, found.similarity),
         )
-        return non_redundancy(inter, intra), evidence
+        return non_redundancy(found.inter, found.intra), evidence
 
 
 def _mean(pairs: Sequence[Repetition]) -> float | None:

@@ -1,6 +1,6 @@
 """Sentence and corpus BLEU as sacreBLEU computes them (Post 2018), with its own tokeniser and signature."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -13,6 +13,7 @@ from sightline.items import Evidence
 from sightline.metrics.base import Metric, Scored, metric
 
 Tokenizer = Literal["13a", "intl", "char", "none"]
+Counts = tuple[float, ...]
 
 
 @cache
@@ -20,6 +21,23 @@ def _bleu(tokenizer: str, effective: bool) -> Any:
     from sacrebleu.metrics import BLEU
 
     return BLEU(tokenize=tokenizer, effective_order=effective)
+
+
+def sentence_score(text: str, references: Sequence[str], tokenizer: Tokenizer) -> tuple[float, Counts]:
+    """A text's own BLEU, and its statistics: matches and n-grams of each order, length and reference length."""
+    found = _bleu(tokenizer, True).sentence_score(text, [one for one in references if one.strip()])
+    counts = (*found.counts, *found.totals, found.sys_len, found.ref_len)
+    return float(found.score), tuple(map(float, counts))
+
+
+def corpus_score(rows: Sequence[Counts], tokenizer: Tokenizer) -> float:
+    """BLEU of all texts together, from the statistics of each."""
+    totals = np.sum(rows, axis=0).astype(int).tolist()
+    bleu = _bleu(tokenizer, False)
+    found = bleu.compute_bleu(
+        totals[:4], totals[4:8], totals[8], totals[9], bleu.smooth_method, bleu.smooth_value
+    )
+    return float(found.score)
 
 
 @metric("sacrebleu")
@@ -30,25 +48,16 @@ class SacreBleu(Metric):
     tokenize: Tokenizer = "13a"
 
     def score(self, got: Features, fitted: Fitted) -> Scored:
-        references = [text for text in got.item.references if text.strip()]
-        if not references:
+        if not any(text.strip() for text in got.item.references):
             raise Unscorable("there are no references")
         if not got.item.whole_text.strip():
             raise Unscorable("the text has no words")
-        found = _bleu(self.tokenize, True).sentence_score(got.item.whole_text, references)
-        counts = (*found.counts, *found.totals, found.sys_len, found.ref_len)
-        return float(found.score), Evidence(counts={"sacrebleu": tuple(map(float, counts))})
+        score, counts = sentence_score(got.item.whole_text, got.item.references, self.tokenize)
+        return score, Evidence(counts={"sacrebleu": counts})
 
     def corpus(self, evidence: Iterable[Evidence], fitted: Fitted) -> float | None:
-        rows = np.array([found.counts["sacrebleu"] for found in evidence])
-        if not len(rows):
-            return None
-        totals = rows.sum(axis=0).astype(int).tolist()
-        bleu = _bleu(self.tokenize, False)
-        score = bleu.compute_bleu(
-            totals[:4], totals[4:8], totals[8], totals[9], bleu.smooth_method, bleu.smooth_value
-        )
-        return float(score.score)
+        rows = [found.counts["sacrebleu"] for found in evidence]
+        return corpus_score(rows, self.tokenize) if rows else None
 
     def signature_parts(self, tools: Tools) -> Mapping[str, str]:
         import sacrebleu

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sightline.errors import UsageError
+from sightline.errors import UnwritableError, UsageError
 from sightline.features.base import Fitted
 from sightline.features.statistics import Theta, WordIdf
 from sightline.io import BadLine
-from sightline.io.results import ResultFolder, UnwritableError
+from sightline.io.results import ResultFolder
 from sightline.io.scores import FAILURES, SCORES, ScoreWriter, read_failures, read_scores
 from sightline.items import Evidence, Failure, Item, Score
 from sightline.pipeline.journal import Journal

@@ -9,9 +9,9 @@ from itertools import islice
 
 import msgspec
 
-from sightline.features.text import sentences_of
 from sightline.items import DUPLICATE, Evidence, Failure, Item, Score
 from sightline.report.page import clean
+from sightline.text.sentences import sentences_of
 
 STORIES = 10_000
 """A report shows so many stories in detail, the first of the file; its overview counts all."""

@@ -17,6 +17,8 @@ from functools import cache
 from importlib.resources import files
 from itertools import pairwise
 
+from sightline.items import Item
+
 ABBREVIATIONS = frozenset(
     (
         "a.a a.c a.d a.g a.h a.m a.m.e a.s a.t adm ala ariz aug ave b.f b.v bros c c.i.t c.o.m.b c.v calif "
@@ -174,3 +176,15 @@ def _lower_case() -> tuple[frozenset[str], frozenset[str]]:
     lines = files("sightline.text").joinpath("starts.txt").read_text(encoding="utf-8").splitlines()
     only, also = (frozenset(line.split()) for line in lines)
     return only, also
+
+
+def sentences_of(item: Item) -> tuple[str, ...]:
+    """The item's sentences: a caption is one, given ones are kept, a story's text is split.
+
+    A given sentence that is blank keeps its place: the next one belongs to the next picture.
+    """
+    if not item.whole_text.strip():
+        return ()
+    if item.is_caption:
+        return (item.whole_text,)
+    return tuple(item.sentences) if item.sentences else tuple(split_sentences(item.text))

@@ -96,8 +96,8 @@ def _one_way(ratings: Floats) -> tuple[float, float, int]:
     k = (total - float((size**2).sum()) / total) / (items - 1)
     bottom = between + (k - 1) * within
     return (
-        (between - within) / bottom if bottom else float("nan"),
-        (between - within) / between if between else float("nan"),
+        float((between - within) / bottom) if bottom else float("nan"),
+        float((between - within) / between) if between else float("nan"),
         items,
     )
 

@@ -1,9 +1,9 @@
 """An analysis as files: items.csv, persons.csv, fit.json, raters.csv, workers.csv, plots and the report."""
 
-import json
 import math
 from collections.abc import Iterable
 from dataclasses import asdict
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -11,38 +11,45 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from sightline.errors import UsageError
+from sightline.io.json_csv import safe_cell
+from sightline.io.results import ResultFolder
 from sightline.psychometrics.analysis import Analysis
 from sightline.psychometrics.model.fit import Coefficient
 from sightline.psychometrics.model.population import Smooth
 from sightline.psychometrics.model.responses import Floats
-from sightline.psychometrics.pages.plots import curves_plot, wright_plot
+from sightline.psychometrics.pages.wright import characteristic_curves, wright_map
+
+FIGURES = {
+    "wright": "Wright map: people on the left, the items' thresholds on the right, on one axis",
+    "curves": "Probability of each level along the ability, for each item",
+}
 
 
 def write_analysis(analysis: Analysis, folder: Path, title: str) -> dict[str, Any]:
-    """Write every file of an analysis, each put in place whole; returns what fit.json holds."""
+    """Write every file of an analysis; returns what fit.json holds."""
     from sightline.psychometrics.pages.page import report  # the report draws on this module's summary
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise UsageError(f"{folder}: cannot write there ({fault.strerror})") from None
     summary = summarise(analysis)
-    _write_csv(folder / "items.csv", item_table(analysis))
-    _write_csv(folder / "persons.csv", person_table(analysis))
-    if analysis.facets or (analysis.agreement and analysis.agreement.raters):
-        _write_csv(folder / "raters.csv", rater_table(analysis))
-    if analysis.workers:
-        rows = [asdict(worker) for worker in analysis.workers.workers]
-        _write_csv(
-            folder / "workers.csv", {key: [row[key] for row in rows] for key in rows[0]} if rows else {}
-        )
-    plots = {"wright": wright_plot(analysis), "curves": curves_plot(analysis)}
-    for name, plot in plots.items():
-        (folder / f"{name}.svg").write_bytes(plot.light)
-        (folder / f"{name}.png").write_bytes(plot.png)
-    _put(folder / "fit.json", json.dumps(_plain(summary), indent=2, ensure_ascii=False) + "\n")
-    _put(folder / "report.html", report(analysis, summary, title, plots))
+    sheets = {
+        "wright": wright_map(analysis.fit, analysis.persons.wle.ability, analysis.predictions),
+        "curves": characteristic_curves(analysis.fit),
+    }
+    with ResultFolder(folder) as out:
+        _write_csv(out, "items.csv", item_table(analysis))
+        _write_csv(out, "persons.csv", person_table(analysis))
+        if analysis.facets or (analysis.agreement and analysis.agreement.raters):
+            _write_csv(out, "raters.csv", rater_table(analysis))
+        if analysis.workers:
+            rows = [asdict(worker) for worker in analysis.workers.workers]
+            _write_csv(
+                out, "workers.csv", {key: [row[key] for row in rows] for key in rows[0]} if rows else {}
+            )
+        for name, sheet in sheets.items():
+            out.text(f"{name}.svg", sheet.svg(FIGURES[name]))
+            out.bytes(f"{name}.png", sheet.png())
+        out.json("fit.json", summary)
+        drawn = (sheet.markup(FIGURES[name]) for name, sheet in sheets.items())
+        out.text("report.html", report(analysis, summary, title, *drawn))
     return summary
 
 
@@ -202,22 +209,12 @@ def _coefficient(c: Coefficient) -> dict[str, Any]:
     return {"name": c.name, "estimate": c.estimate, "se": c.se, "z": c.z, "p": c.p}
 
 
-def _plain(value: Any) -> Any:
-    """JSON has no NaN: what is not defined is null."""
-    if isinstance(value, dict):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, float | np.floating):
-        return float(value) if math.isfinite(value) else None
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _write_csv(path: Path, columns: dict[str, Any]) -> None:
-    arrays = {name: _column(values) for name, values in columns.items()}
-    part = path.with_name(path.name + ".part")
-    pacsv.write_csv(pa.table(arrays), part, pacsv.WriteOptions(quoting_style="needed"))
-    part.replace(path)
+def _write_csv(out: ResultFolder, name: str, columns: dict[str, Any]) -> None:
+    """By column: a million people take seconds."""
+    file = BytesIO()
+    table = pa.table({safe_cell(name): _column(values) for name, values in columns.items()})
+    pacsv.write_csv(table, file, pacsv.WriteOptions(quoting_style="needed"))
+    out.bytes(name, file.getvalue())
 
 
 def _column(values: Iterable[Any]) -> pa.Array:
@@ -225,10 +222,4 @@ def _column(values: Iterable[Any]) -> pa.Array:
     if len(listed) and isinstance(listed[0], float | np.floating):
         numbers = np.asarray(listed, np.float64)
         return pa.array(numbers, mask=~np.isfinite(numbers))
-    return pa.array(listed)
-
-
-def _put(path: Path, text: str) -> None:
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, "utf-8")
-    part.replace(path)
+    return pa.array([safe_cell(value) for value in listed] if isinstance(listed, list) else listed)

@@ -1,6 +1,5 @@
 """The analysis as a page for someone who is not a psychometrician: every number with what it means."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,7 @@ from sightline.psychometrics.pages.agreement import (
     raters_section,
     workers_section,
 )
-from sightline.psychometrics.pages.parts import MOST_ROWS, cut_note, picture
-from sightline.psychometrics.pages.plots import Plot
+from sightline.psychometrics.pages.parts import MOST_ROWS, cut_note
 from sightline.psychometrics.pages.verdicts import (
     competency_verdicts,
     fit_verdict,
@@ -25,14 +23,11 @@ from sightline.report.page import Markup, Section, definitions, render, source, 
 from sightline.report.parts import bullets, card
 
 STYLE = """
-.plot { overflow-x: auto; }
-.plot img { display: block; max-width: none; width: var(--wide); min-width: 100%; }
-.plot.small img { width: 100%; min-width: 40rem; max-width: 62rem; }
 .say { max-width: 72ch; margin: 0.6rem 0; } .card + .say, .say + .card { margin-top: 0.9rem; }
 """
 
 
-def report(analysis: Analysis, summary: dict[str, Any], title: str, plots: Mapping[str, Plot]) -> str:
+def report(analysis: Analysis, summary: dict[str, Any], title: str, wright: Markup, curves: Markup) -> str:
     """The whole page."""
     makers = (
         _items,
@@ -47,9 +42,9 @@ def report(analysis: Analysis, summary: dict[str, Any], title: str, plots: Mappi
     made = [section for make in makers if (section := make(analysis, summary)) is not None]
     sections = [
         Section("In short", bullets(in_short(analysis))),
-        _wright(analysis, plots["wright"]),
+        _wright(wright),
         *made,
-        _curves(plots["curves"]),
+        _curves(curves),
         _model(analysis, summary),
     ]
     facts = [
@@ -62,17 +57,14 @@ def report(analysis: Analysis, summary: dict[str, Any], title: str, plots: Mappi
     return render(title, sections, lead=lead, facts=facts, style=source("parts.css") + STYLE)
 
 
-def _wright(analysis: Analysis, plot: Plot) -> Section:
-    told = "Wright map: people on the left, the items' thresholds on the right, on one axis"
+def _wright(drawn: Markup) -> Section:
     intro = (
         "People and items on one scale. A person level with a dot is as likely as not to reach that level "
         "of the item; a person above it is more likely to reach it than not. Items whose dots lie above all "
         "people are too hard to tell people apart, items below all people too easy. The dashed line is the "
         "median person."
     )
-    return Section(
-        "Wright map", picture(plot, told, wide=len(analysis.fit.design.steps) > 40), intro, wide=True
-    )
+    return Section("Wright map", card(drawn), intro, wide=True)
 
 
 def _items(analysis: Analysis, summary: dict[str, Any]) -> Section:
@@ -222,10 +214,10 @@ def _competency(analysis: Analysis, summary: dict[str, Any]) -> Section | None:
     )
 
 
-def _curves(plot: Plot) -> Section:
+def _curves(drawn: Markup) -> Section:
     return Section(
         "Characteristic curves",
-        picture(plot, "Probability of each level along the ability, for each item", wide=False),
+        card(drawn),
         "How likely each level is along the ability. A level that is nowhere the likeliest is hardly used "
         "as a step of its own: its neighbours could be merged.",
     )

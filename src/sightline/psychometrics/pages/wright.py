@@ -1,15 +1,11 @@
-"""Pictures of a fitted model: the Wright map (people and items on one logit axis) and characteristic
-curves."""
+"""Pictures of a fitted model: the Wright map (people and items on one logit axis) and characteristic curves."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
+from sightline.charts import Sheet, decimals, fitted, number, ticks
 from sightline.psychometrics.model.design import category_probabilities
 from sightline.psychometrics.model.fit import Fit
 from sightline.psychometrics.model.regression import Prediction
@@ -17,82 +13,71 @@ from sightline.psychometrics.model.responses import Floats
 
 NAMES_FIT = 40
 """Up to so many items keep their order and all their names; more are sorted by location, some are named."""
+MOST_NAMES = 220
 MOST_CURVES = 30
+STEPS = tuple(f"series-{n}" for n in (2, 4, 3, 5, 1, 6))
+"""Colours of the levels above the lowest."""
+LEFT, TOP, TALL, GAP = 56, 48, 430, 14
+PEOPLE, MEANS, TICKS = 150, 96, 10
+"""Pixels: margins, the height of the axis, the widths of the panels beside the items; about so many
+ticks."""
 
 
-@dataclass(frozen=True)
-class Palette:
-    """Colours of a picture, as the report's page has them."""
+class _Axis:
+    """Logits upward."""
 
-    paper: str
-    ink: str
-    muted: str
-    line: str
-    people: str
-    steps: tuple[str, ...]
+    def __init__(self, values: Floats) -> None:
+        known = values[np.isfinite(values)]
+        pad = 0.06 * (known.max() - known.min()) + 0.1
+        self.span = (float(known.min() - pad), float(known.max() + pad))
 
+    def __call__(self, logit: float) -> float:
+        return TOP + TALL * (self.span[1] - logit) / (self.span[1] - self.span[0])
 
-LIGHT = Palette(
-    "#ffffff", "#1f2328", "#5f656e", "#e3e0d8", "#8fa8c8",
-    ("#e0a100", "#c2410c", "#8a3ffc", "#00805c", "#2a5f9e", "#a3195b"),
-)  # fmt: skip
-DARK = Palette(
-    "#1d2025", "#e7e5df", "#a0a6af", "#343940", "#5b7ba3",
-    ("#f0c24b", "#f2935a", "#b99cff", "#4cc79e", "#8ab8f0", "#ee86b4"),
-)  # fmt: skip
+    def panel(self, sheet: Sheet, left: float, width: float) -> None:
+        for tick in ticks(self.span, TICKS):
+            sheet.line((left, self(tick)), (left + width, self(tick)))
+        sheet.line((left, TOP), (left, TOP + TALL), (left + width, TOP + TALL))
 
 
-def wright_map(
-    fit: Fit, abilities: Floats, predictions: Sequence[Prediction] = (), palette: Palette = LIGHT
-) -> Figure:
+def wright_map(fit: Fit, abilities: Floats, predictions: Sequence[Prediction] = ()) -> Sheet:
     """Predicted means, a histogram of people, and each item's Thurstonian thresholds, on one axis of logits.
 
     A person beside a threshold is as likely to reach that level as not; above it, more likely.
     """
     thresholds, _ = fit.thurstone()
-    item, level = fit.design.item, fit.design.level
     count = len(fit.design.steps)
     many = count > NAMES_FIT
+    means = [p for p in predictions if p.covariate == predictions[0].covariate]
+    axis = _Axis(
+        np.concatenate([np.quantile(abilities, [0.001, 0.999]), thresholds, [p.mean for p in predictions]])
+    )
+    step = 9 if many else max(27, 360 / count)
+    names = [fitted(name, 22) for name in fit.responses.items]
+    size, longest = 8 if many else 11, max(map(len, names))
+    flat = not many and longest * 6 < step
+    left = LEFT + (MEANS + GAP) * bool(means)
+    right = left + PEOPLE + GAP
+    sheet = Sheet(
+        right + max(step * count, 300) + 16,
+        TOP + TALL + (24 if flat else 16 + size * 0.62 * longest) + 18 * many,
+    )
+    for tick in ticks(axis.span, TICKS):
+        sheet.text(LEFT - 6, axis(tick) + 4, number(tick, decimals(axis.span, TICKS)), anchor="end")
+    sheet.text(13, TOP + TALL / 2, "logits (harder items, abler people upward)", turned=True)
+    if means:
+        _draw_means(sheet, means, axis)
+    _draw_people(sheet, abilities, axis, left)
+    _draw_items(sheet, fit, thresholds, axis, right, step)
     place = _places(fit, many)
-    parts = [1.1] * bool(predictions) + [1.7, max(4.2, count * (0.1 if many else 0.3))]
-    figure = Figure(figsize=(sum(parts) + 1.3, 6.4), facecolor=palette.paper, layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.subplots(1, len(parts), sharey=True, width_ratios=parts)
-    low, high = _range(abilities, thresholds, predictions)
-    for ax in axes:
-        _plain(ax, palette)
-        ax.set_ylim(low, high)
-        ax.grid(axis="y", color=palette.line, linewidth=0.6)
-    axes[0].set_ylabel("logits  (harder items, abler people upward)", color=palette.muted, fontsize=9)
-    if predictions:
-        _draw_predictions(axes[0], predictions, palette)
-    _draw_people(axes[-2], abilities, (low, high), palette)
-    ax = axes[-1]
-    for i in range(count):
-        mine = thresholds[item == i]
-        ax.plot([place[i]] * 2, [mine.min(), mine.max()], color=palette.line, linewidth=1, zorder=1)
-    size = 9 if many else 34
-    reached = np.array([fit.responses.labels[i][k] for i, k in zip(item, level, strict=True)])
-    for k, label in enumerate(np.unique(reached)):
-        here = reached == label
-        color = palette.steps[k % len(palette.steps)]
-        ax.scatter(
-            place[item[here]],
-            thresholds[here],
-            s=size,
-            color=color,
-            label=f"reaches {label}",
-            zorder=2,
-            linewidths=0,
-        )
-    _name_items(ax, fit, place, many, palette)
-    legend = ax.legend(
-        loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=6, frameon=False, fontsize=8, handletextpad=0.1,
-        columnspacing=1.0,
-    )  # fmt: skip
-    for text in legend.get_texts():
-        text.set_color(palette.muted)
-    return figure
+    order = np.argsort(place)
+    for n in order[:: math.ceil(count / MOST_NAMES)]:
+        x = right + step * (place[n] + 0.5)
+        sheet.text(x if flat else x + 4, TOP + TALL + (16 if flat else 8), names[n],
+                   size=size, anchor="middle" if flat else "end", turned=not flat)  # fmt: skip
+    if many:
+        sheet.text((right + sheet.width) / 2, sheet.height - 6, f"{count} items, easiest first")
+    return sheet
 
 
 def _places(fit: Fit, by_location: bool) -> Floats:
@@ -103,96 +88,89 @@ def _places(fit: Fit, by_location: bool) -> Floats:
     return place
 
 
-def _range(abilities: Floats, thresholds: Floats, predictions: Sequence[Prediction]) -> tuple[float, float]:
-    everything = np.r_[np.quantile(abilities, [0.001, 0.999]), thresholds, [p.mean for p in predictions]]
-    everything = everything[np.isfinite(everything)]
-    pad = 0.06 * (everything.max() - everything.min()) + 0.1
-    return float(everything.min() - pad), float(everything.max() + pad)
-
-
-def _draw_people(ax: Axes, abilities: Floats, span: tuple[float, float], palette: Palette) -> None:
-    bins = [float(edge) for edge in np.linspace(*span, 36)]
-    ax.hist(np.clip(abilities, *span), bins=bins, orientation="horizontal", color=palette.people)
-    ax.invert_xaxis()
-    ax.set_title(f"people  (n = {len(abilities):,})", fontsize=9, color=palette.ink)
-    ax.set_xticks([])
-    ax.axhline(float(np.median(abilities)), color=palette.ink, linewidth=1, linestyle=(0, (3, 2)))
-
-
-def _draw_predictions(ax: Axes, predictions: Sequence[Prediction], palette: Palette) -> None:
+def _draw_means(sheet: Sheet, means: Sequence[Prediction], axis: _Axis) -> None:
     """The first covariate's predicted means with 95 % intervals."""
-    name = predictions[0].covariate
-    mine = [p for p in predictions if p.covariate == name]
-    for p in mine:
-        ax.plot([0.3, 0.3], [p.mean - 1.96 * p.se, p.mean + 1.96 * p.se], color=palette.muted, linewidth=1)
-        ax.plot(0.3, p.mean, "o", color=palette.ink, markersize=4)
-        ax.annotate(
-            f"{p.value:g}", (0.3, p.mean), (7, 0), textcoords="offset points", va="center", fontsize=8,
-            color=palette.ink,
-        )  # fmt: skip
-    ax.set_xlim(0, 1)
-    ax.set_xticks([])
-    ax.set_title(f"mean at\n{_short(name, 16)}", fontsize=9, color=palette.ink)
+    axis.panel(sheet, LEFT, MEANS)
+    x = LEFT + MEANS * 0.3
+    for p in means:
+        low, high = (axis(p.mean + side * 1.96 * p.se) for side in (-1, 1))
+        sheet.line((x, low), (x, high), colour="muted")
+        told = f"{p.covariate} {p.value:.3g}: {number(p.mean, 2)}"
+        sheet.dot(x, axis(p.mean), colour="ink", told=told)
+        sheet.text(x + 9, axis(p.mean) + 4, f"{p.value:.3g}".replace("-", "−"), colour="ink", anchor="start")
+    sheet.text(LEFT + MEANS / 2, TOP - 24, "mean at", colour="ink")
+    sheet.text(LEFT + MEANS / 2, TOP - 10, fitted(means[0].covariate, 16), colour="ink")
 
 
-def _name_items(ax: Axes, fit: Fit, place: Floats, many: bool, palette: Palette) -> None:
-    count = len(place)
-    every = math.ceil(count / 220)
-    order = np.argsort(place)[::every]
-    ax.set_xticks(place[order], [_short(fit.responses.items[n], 18) for n in order])
-    ax.tick_params(axis="x", labelrotation=90 if count > 8 else 0, labelsize=5.5 if many else 8)
-    ax.set_xlim(-0.8, count - 0.2)
-    ax.yaxis.set_tick_params(labelleft=False)
-    if many:
-        ax.set_xlabel(f"{count} items, easiest first", fontsize=9, color=palette.muted)
+def _draw_people(sheet: Sheet, abilities: Floats, axis: _Axis, left: float) -> None:
+    axis.panel(sheet, left, PEOPLE)
+    counts, edges = np.histogram(np.clip(abilities, *axis.span), 35, axis.span)
+    for n, low, high in zip(counts.tolist(), edges, edges[1:], strict=False):
+        if n:
+            wide = max(PEOPLE * 0.95 * n / counts.max(), 1)
+            top, told = axis(high), f"{number(float(low), 2)} to {number(float(high), 2)}: {n:,}"
+            sheet.box(left + PEOPLE - wide, top + 0.5, wide, axis(low) - top - 1,
+                      colour="series-1", told=told, opacity=0.55)  # fmt: skip
+    middle = axis(float(np.median(abilities)))
+    sheet.line((left, middle), (left + PEOPLE, middle), colour="ink", width=1.2, dashed=True)
+    sheet.text(left + PEOPLE / 2, TOP - 10, f"people (n = {len(abilities):,})", colour="ink")
 
 
-def characteristic_curves(fit: Fit, palette: Palette = LIGHT) -> Figure:
+def _draw_items(sheet: Sheet, fit: Fit, thresholds: Floats, axis: _Axis, left: float, step: float) -> None:
+    """Each item's thresholds, joined, with the level that lies above each."""
+    item, level = fit.design.item, fit.design.level
+    many = len(fit.design.steps) > NAMES_FIT
+    x = left + step * (_places(fit, many) + 0.5)
+    axis.panel(sheet, left, sheet.width - left - 16)
+    for i in range(len(x)):
+        mine = thresholds[item == i]
+        sheet.line((x[i], axis(mine.min())), (x[i], axis(mine.max())), width=1.4)
+    reached = [fit.responses.labels[i][k] for i, k in zip(item, level, strict=True)]
+    shades = {label: STEPS[n % len(STEPS)] for n, label in enumerate(np.unique(np.array(reached)).tolist())}
+    for i, label, where in zip(item, reached, thresholds.tolist(), strict=True):
+        told = f"{fit.responses.items[i]}, reaches {label}: {number(where, 2)}"
+        sheet.dot(x[i], axis(where), colour=shades[label], radius=2.4 if many else 4, told=told)
+    _key(sheet, left, TOP - 10, {f"reaches {label}": shade for label, shade in shades.items()})
+
+
+def _key(sheet: Sheet, x: float, y: float, named: dict[str, str]) -> None:
+    """What the colours stand for, from left to right, as far as there is room."""
+    for name, shade in named.items():
+        wide = 24 + 6.2 * len(name)
+        if x + wide > sheet.width:
+            break
+        sheet.dot(x + 5, y - 4, colour=shade, radius=3.5)
+        sheet.text(x + 13, y, name, anchor="start")
+        x += wide
+
+
+def characteristic_curves(fit: Fit) -> Sheet:
     """For each item, the probability of every level along the ability; up to the first 30 items."""
     shown = min(len(fit.design.steps), MOST_CURVES)
     columns = min(5, shown)
+    wide, tall, across, down = 168, 104, 186, 142
     rows = math.ceil(shown / columns)
-    figure = Figure(
-        figsize=(2.3 * columns + 0.6, 1.75 * rows + 0.5), facecolor=palette.paper, layout="constrained"
-    )
-    FigureCanvasAgg(figure)
-    axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
+    sheet = Sheet(LEFT + max(across * columns, 260), TOP + down * rows + 22)
     thresholds, _ = fit.thresholds()
-    theta = np.linspace(min(-4, thresholds.min() - 2), max(4, thresholds.max() + 2), 161)
+    span = (float(min(-4, thresholds.min() - 2)), float(max(4, thresholds.max() + 2)))
+    theta = np.linspace(*span, 101)
     probability, _ = category_probabilities(fit.table[:shown], theta)
-    colors = (palette.muted, *palette.steps)
-    for i, ax in enumerate(axes):
-        if i >= shown:
-            ax.set_visible(False)
-            continue
-        _plain(ax, palette)
-        for k, label in enumerate(fit.responses.labels[i]):
-            ax.plot(theta, probability[i, k], color=colors[k % len(colors)], linewidth=1.4, label=str(label))
-        ax.set_title(_short(fit.responses.items[i], 26), fontsize=8, color=palette.ink)
-        ax.set_ylim(0, 1)
-    longest = max(range(shown), key=lambda i: len(fit.responses.labels[i]))
-    handles, labels = axes[longest].get_legend_handles_labels()
-    legend = figure.legend(
-        handles, labels, loc="outside upper center", ncols=10, frameon=False, fontsize=8, title="level"
-    )
-    for text in (*legend.get_texts(), legend.get_title()):
-        text.set_color(palette.muted)
-    figure.supxlabel("ability (logits)", fontsize=9, color=palette.muted)
-    figure.supylabel("probability", fontsize=9, color=palette.muted)
-    return figure
-
-
-def _plain(ax: Axes, palette: Palette) -> None:
-    ax.set_facecolor(palette.paper)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        ax.spines[side].set_color(palette.line)
-    ax.tick_params(colors=palette.muted, labelsize=8, length=2)
-    ax.set_axisbelow(True)
-
-
-def _short(name: str, most: int) -> str:
-    """A name that fits, safe from matplotlib's formula signs."""
-    text = " ".join("".join(c if c.isprintable() else " " for c in name).split()).replace("$", r"\$")
-    return text if len(text) <= most else text[: most - 1] + "…"
+    colours = ("muted", *STEPS)
+    for i in range(shown):
+        left, foot = LEFT + across * (i % columns), TOP + down * (i // columns) + tall
+        xs = left + wide * (theta - span[0]) / (span[1] - span[0])
+        sheet.line((left, foot - tall), (left, foot), (left + wide, foot))
+        sheet.text(left + wide / 2, foot - tall - 5, fitted(fit.responses.items[i], 26), colour="ink")
+        for tick in (0, 0.5, 1) if i % columns == 0 else ():
+            sheet.text(left - 5, foot - tall * tick + 4, f"{tick:g}", size=10, anchor="end")
+        for tick in ticks(span, 6) if i + columns >= shown else ():
+            x = left + wide * (tick - span[0]) / (span[1] - span[0])
+            sheet.text(x, foot + 14, number(tick, decimals(span, 6)), size=10)
+        for k in range(len(fit.responses.labels[i])):
+            points = zip(xs.tolist(), (foot - tall * probability[i, k]).tolist(), strict=True)
+            sheet.line(*points, colour=colours[k % len(colours)], width=1.6)
+    labels = max((fit.responses.labels[i] for i in range(shown)), key=len)
+    _key(sheet, LEFT, 16, {f"level {label}": colours[k % len(colours)] for k, label in enumerate(labels)})
+    sheet.text(LEFT + across * columns / 2, sheet.height - 6, "ability (logits)")
+    sheet.text(13, TOP + down * rows / 2, "probability", turned=True)
+    return sheet
