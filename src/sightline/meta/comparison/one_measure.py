@@ -50,7 +50,9 @@ class OneMeasure:
         self.notes: list[str] = []
         self._systems: dict[str, dict[str, dict[str, None]]] = defaultdict(lambda: defaultdict(dict))
         """By metric and signature, the systems that were measured so."""
-        self._similarity: dict[str, dict[str, list[tuple[float, int]]]] = defaultdict(lambda: defaultdict(list))
+        self._similarity: dict[str, dict[str, list[tuple[float, int]]]] = defaultdict(
+            lambda: defaultdict(list)
+        )
         """By metric and system, the sum and number of each text's similarities."""
         for score in scores():
             system = UNNAMED if score.system is None else score.system
@@ -106,7 +108,9 @@ class OneMeasure:
 
     def _apart(self, spec: str, signatures: Sequence[str]) -> dict[str, dict[str, list[str]]]:
         """The parts in which signatures differ: each value, and the systems that have it."""
-        parts = {signature: {"metric": signature.split("|")[0]} | parts_of(signature) for signature in signatures}
+        parts = {
+            signature: {"metric": signature.split("|")[0]} | parts_of(signature) for signature in signatures
+        }
         keys = dict.fromkeys(key for found in parts.values() for key in found)
         apart: dict[str, dict[str, list[str]]] = {}
         for key in keys:
@@ -124,7 +128,9 @@ class OneMeasure:
     def _common_theta(self, spec: str) -> float:
         by_system = self._similarity[spec]
         if self._fit_on is not None and self._fit_on not in by_system:
-            raise UsageError(f"--fit-on {self._fit_on}: no such system with a {spec} score; there are {_systems(by_system)}")
+            raise UsageError(
+                f"--fit-on {self._fit_on}: no such system with a {spec} score; there are {_systems(by_system)}"
+            )
         chosen = by_system.values() if self._fit_on is None else [by_system[self._fit_on]]
         rows = [row for rows in chosen for row in rows]
         return math.fsum(total for total, _ in rows) / sum(count for _, count in rows)
@@ -141,7 +147,9 @@ def with_theta(score: Score, theta: float) -> Score:
     penalized = penalize(similarity, theta) if metric.penalty == "on" else similarity
     raw = groovist(similarity, weight, theta, metric.penalty == "on")
     # T counts what reaches the old theta, and what it is counted from is not kept to the last digit.
-    parts = {name: value for name, value in score.evidence.parts.items() if name != "T"} | {"tanh": math.tanh(raw)}
+    parts = {name: value for name, value in score.evidence.parts.items() if name != "T"} | {
+        "tanh": math.tanh(raw)
+    }
     evidence: Evidence = replace(
         score.evidence,
         threshold=theta,
@@ -155,11 +163,15 @@ def with_theta(score: Score, theta: float) -> Score:
     signature = "|".join(
         f"theta:{told}" if part.startswith("theta:") else part for part in score.signature.split("|")
     )
-    return replace(score, score=parts["tanh"] if metric.tanh == "on" else raw, signature=signature, evidence=evidence)
+    return replace(
+        score, score=parts["tanh"] if metric.tanh == "on" else raw, signature=signature, evidence=evidence
+    )
 
 
 def _values(values: Mapping[str, Sequence[str]]) -> str:
-    return ", ".join(f"{value or UNKNOWN} for {_systems(dict.fromkeys(systems))}" for value, systems in values.items())
+    return ", ".join(
+        f"{value or UNKNOWN} for {_systems(dict.fromkeys(systems))}" for value, systems in values.items()
+    )
 
 
 def _systems(names: Iterable[str]) -> str:

@@ -16,7 +16,9 @@ Systems = Mapping[str, Mapping[str, Mapping[str, Any]]]
 """By system and metric, as in a run's summary."""
 
 
-def write_comparison(out: ResultFolder, found: Comparison, systems: Systems, about: Mapping[str, Any]) -> None:
+def write_comparison(
+    out: ResultFolder, found: Comparison, systems: Systems, about: Mapping[str, Any]
+) -> None:
     """Everything but the report. `about` says how the comparison came about (command, date, versions)."""
     rows = [pair_row(pair) for pair in found.pairs]
     out.json("compare.json", told(found, systems) | dict(about))
@@ -97,7 +99,18 @@ def markdown(found: Comparison, systems: Systems) -> str:
     values = [[name, *(_valued(systems, name, metric) for metric in found.metrics)] for name in found.systems]
     lines = [*_markdown_table(head, values), ""]
     lines += _markdown_table(
-        ["metric", "a", "b", "a − b", "95 % interval", "p", "p (Holm)", "wins / ties / losses", "n", "detectable"],
+        [
+            "metric",
+            "a",
+            "b",
+            "a − b",
+            "95 % interval",
+            "p",
+            "p (Holm)",
+            "wins / ties / losses",
+            "n",
+            "detectable",
+        ],
         [_pair_cells(pair) for pair in found.pairs],
     )
     for name, one in found.distances.items():
@@ -161,7 +174,18 @@ def latex(found: Comparison, systems: Systems) -> str:
         for name in found.systems
     ]
     pairs = [list(map(_tex, _pair_cells(pair))) for pair in found.pairs]
-    head = ["metric", "$a$", "$b$", "$a-b$", "95\\,\\% interval", "$p$", "$p$ (Holm)", "w / t / l", "$n$", "detectable"]
+    head = [
+        "metric",
+        "$a$",
+        "$b$",
+        "$a-b$",
+        "95\\,\\% interval",
+        "$p$",
+        "$p$ (Holm)",
+        "w / t / l",
+        "$n$",
+        "detectable",
+    ]
     return "\n".join(
         [
             "% \\usepackage{booktabs}",

@@ -55,7 +55,9 @@ class Source:
                     yield failure if self.name is None else replace(failure, system=self.name)
 
 
-def named_sources(given: Sequence[str], *, sides: tuple[str | None, str | None] = (None, None)) -> list[Source]:
+def named_sources(
+    given: Sequence[str], *, sides: tuple[str | None, str | None] = (None, None)
+) -> list[Source]:
     """Sources from `NAME=PATH` and plain paths. Two plain paths are people's and a system's: `human`, `generated`.
 
     `sides` are the systems to take from those two. Raises UsageError with what to type instead.
@@ -74,7 +76,9 @@ def named_sources(given: Sequence[str], *, sides: tuple[str | None, str | None] 
             raise UsageError(f"{times} of the files are named {name}; give each a name of its own")
     if len({source.holds_scores for source in found}) > 1 and len(plain) != 2:
         texts = ", ".join(str(source.path) for source in found if not source.holds_scores)
-        raise UsageError(f"{texts}: texts that are not scored yet, beside scores; give all as texts, or score them first")
+        raise UsageError(
+            f"{texts}: texts that are not scored yet, beside scores; give all as texts, or score them first"
+        )
     return found
 
 
