@@ -10,12 +10,15 @@ registers what it defines.
 import dataclasses
 import importlib
 import importlib.metadata
+import math
 import pkgutil
 import types
 import typing
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, ClassVar, Generic, TypeVar
+
+import msgspec
 
 from sightline.errors import UsageError, unknown
 
@@ -112,16 +115,18 @@ def build(cls: type[T], name: str, options: dict[str, str]) -> T:
     return cls(**values)
 
 
+KINDS = {bool: "true or false", int: "a whole number", float: "a finite number"}
+
+
 def _convert(text: str, hint: Any, where: str) -> Any:
-    if typing.get_origin(hint) is typing.Literal:
-        choices = {str(choice): choice for choice in typing.get_args(hint)}
-        if text not in choices:
-            raise UsageError(f"{where}={text} is not one of {', '.join(choices)}")
-        return choices[text]
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        hint = next(kind for kind in typing.get_args(hint) if kind is not type(None))
-        return _convert(text, hint, where)
+    """The value that a text stands for where this type is wanted: `false` is False for a bool."""
     try:
-        return hint(text)
-    except ValueError:
-        raise UsageError(f"{where}={text} is not a {hint.__name__}") from None
+        found = msgspec.convert(text, hint, strict=False, dec_hook=lambda kind, given: kind(given))
+        if not isinstance(found, float) or math.isfinite(found):
+            return found
+    except (msgspec.ValidationError, OverflowError):
+        pass
+    kinds = [kind for kind in typing.get_args(hint) or (hint,) if kind is not types.NoneType]
+    names = [KINDS.get(kind, getattr(kind, "__name__", str(kind))) for kind in kinds]
+    among = "one of " if typing.get_origin(hint) is typing.Literal else ""
+    raise UsageError(f"{where}={text} is not {among}{', '.join(names)}")

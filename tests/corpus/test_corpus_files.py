@@ -34,7 +34,7 @@ def stats(folder: Path) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def published(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("corpus")
-    done = run(data / "hl_test.jsonl.gz", "-o", out)
+    done = run(data / "hl_test.jsonl.gz", "-o", out, "--floor", 10)
     assert done.exit_code == 0, done.output
     return out
 
@@ -77,8 +77,14 @@ def test_published_means_and_correlations(published: Path) -> None:
 
 def test_objects_tell_of_words(published: Path) -> None:
     found = rows(published / "pmi.csv")
-    assert all(int(row["object_images"]) >= 100 for row in found)
-    street = [row["object"] for row in found if (row["axis"], row["lemma"]) == ("scene", "street")]
+    told = stats(published)["pmi"]
+    assert (told["floor"], told["floor_by"]) == (10, "mentions")
+    assert {one["objects"] for one in told["axes"].values()} == {356}
+    assert {"meter", "carriage", "mirror", "sink"} <= {
+        row["object"] for row in found
+    }  # of the paper's Table 5
+    often = [row for row in found if int(row["object_images"]) >= 100]
+    street = [row["object"] for row in often if (row["axis"], row["lemma"]) == ("scene", "street")]
     assert set(street[:3]) == {"city", "street", "building"}
 
 

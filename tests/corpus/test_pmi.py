@@ -38,6 +38,13 @@ def test_the_floors_count_pictures() -> None:
     assert informative("a", *planted(), floor=1, lemma_floor=5).lemmas == ["want"]
 
 
+def test_the_floor_counts_mentions_where_they_are_given() -> None:
+    """The kite stands in 4 of the pictures but is mentioned nine times, the man in 8 and eight times."""
+    mentions = {"man": 8, "kite": 9, "stray": 100}
+    assert informative("a", *planted(), floor=9, mentions=mentions).objects == ["kite"]
+    assert informative("a", *planted(), floor=1, mentions={"kite": 1}).objects == ["kite"]
+
+
 def test_words_that_never_meet_have_no_row() -> None:
     high, objects = Incidence(), Incidence()
     for lemma, thing in [("ski", "snow"), ("surf", "wave"), ("surf", "wave"), ("ski", "snow")]:

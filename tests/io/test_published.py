@@ -177,12 +177,12 @@ def test_flickr8k_captions_and_judgements(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="captions=FILE"):
         list(read_items(expert))
     wrong, own = read_items(expert, format=f"flickr8k:captions={tokens}")
-    assert (wrong.text, wrong.ratings) == ("A dog runs .", {"expert": (1.0, 1.0, 2.0)})
+    assert (wrong.text, wrong.ratings) == ("A dog runs .", {"match": (1.0, 1.0, 2.0)})
     assert wrong.references == ("A boat .", "A man on a boat .")
     assert own.references == ("A boat .",), "a caption is not its own reference"
     crowd = write(tmp_path / "CrowdFlowerAnnotations.txt", "7_a.jpg\t8_b.jpg#0\t0.333333333333\t1\t2\n")
     (judged,) = read_items(crowd, format=f"flickr8k:captions={tokens}")
-    assert judged.ratings == {"yes": (0.333333333333,), "votes": (1.0, 2.0)}
+    assert judged.ratings == {"match": (1.0, 0.0, 0.0)}
 
 
 def coco(tmp_path: Path) -> Path:
@@ -360,10 +360,10 @@ def test_the_real_judgements(data: Path) -> None:
     captions = f"flickr8k:captions={data / 'flickr8k_captions.tsv.gz'}"
     expert = list(read_items(data / "flickr8k_expert.tsv.gz", format=captions))
     assert len(expert) == 5822
-    assert sum(len(set(item.ratings["expert"])) == 1 for item in expert) == 3391, (
+    assert sum(len(set(item.ratings["match"])) == 1 for item in expert) == 3391, (
         "where all three raters agree"
     )
     own = sum(item.id.split("|")[1].split("#")[0] == item.id.split("|")[0] for item in expert)
     assert len(expert) - own == 5664, "CLIPScore's protocol"
     crowd = list(islice(read_items(data / "flickr8k_crowdflower.tsv.gz", format=captions), 2000))
-    assert all(0 <= item.ratings["yes"][0] <= 1 for item in crowd)
+    assert all(set(item.ratings["match"]) <= {0, 1} and len(item.ratings["match"]) > 2 for item in crowd)

@@ -94,8 +94,8 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("story", "message"),
     [
-        ({"album_id": "1"}, "vist_arel_stories.jsonl, line 1: no 'story'"),
-        ({"album_id": "2", "story": "one ."}, "line 1: there are no references of album '2'"),
+        ({"album_id": "1"}, "vist_arel_stories.jsonl:1: 'story' is missing"),
+        ({"album_id": "2", "story": "one ."}, ":1: there are no references of album '2'"),
     ],
 )
 def test_broken_stories_are_told(tmp_path: Path, story: dict[str, str], message: str) -> None:

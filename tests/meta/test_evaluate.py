@@ -231,11 +231,12 @@ def test_no_ratings_and_no_file(tmp_path: Path) -> None:
 
 
 def test_a_broken_protocol_file_is_named(tmp_path: Path) -> None:
-    (tmp_path / "flickr8k_expert.tsv").write_text("a.jpg\tb.jpg#2\t1\t2\n")
-    with pytest.raises(UsageError, match="line 1: 4 columns instead of 5"):
+    (tmp_path / "flickr8k_expert.tsv").write_text("a.jpg\tb.jpg#2\t1\t2\t3\na.jpg\tb.jpg#2\t1\t2\n")
+    (tmp_path / "flickr8k_captions.tsv").write_text("a.jpg#2\ta dog\nb.jpg#2\ta cat\n")
+    with pytest.raises(UsageError, match=":2: 4 columns instead of 5"):
         make_protocol("flickr8k-expert").items(tmp_path)
     (tmp_path / "flickr8k_expert.tsv").write_text("a.jpg\tb.jpg#2\t1\t2\t7\n")
-    with pytest.raises(UsageError, match="line 1: rating 7 is outside the scale from 1 to 4"):
+    with pytest.raises(UsageError, match=":1: columns 3 to 5: neither three ratings from 1 to 4"):
         make_protocol("flickr8k-expert").items(tmp_path)
 
 
@@ -258,16 +259,16 @@ def test_an_empty_line_is_passed_over(tmp_path: Path) -> None:
 @pytest.mark.parametrize("missing", list(COMPOSITE))
 def test_a_field_that_a_composite_row_lacks_is_named(tmp_path: Path, missing: str) -> None:
     row = {name: value for name, value in COMPOSITE.items() if name != missing}
-    with pytest.raises(UsageError, match=rf"composite\.jsonl, line 1: no '{missing}'"):
+    with pytest.raises(UsageError, match=rf"composite\.jsonl:1: field '{missing}': is missing"):
         make_protocol("composite").items(composite(tmp_path, row, {"id": 1, "references": ["b"]}))
 
 
 @pytest.mark.parametrize(
     ("known", "message"),
     [
-        ({"id": 1}, "line 1: no 'references'"),
-        ({"references": []}, "line 1: no 'id'"),
-        ({"id": 1, "references": "a dog"}, "line 1: 'references' is not a list of texts"),
+        ({"id": 1}, ":1: no 'references'"),
+        ({"references": []}, ":1: no 'id'"),
+        ({"id": 1, "references": [3]}, ":1: its captions are not a list of texts"),
     ],
 )
 def test_references_that_cannot_be_read(tmp_path: Path, known: dict[str, object], message: str) -> None:
@@ -277,13 +278,15 @@ def test_references_that_cannot_be_read(tmp_path: Path, known: dict[str, object]
 
 def test_other_broken_rows_are_named(tmp_path: Path) -> None:
     composite(tmp_path, COMPOSITE | {"caption": 3}, {"id": 1, "references": ["b"]})
-    with pytest.raises(UsageError, match="line 1: 'caption' is not text"):
+    with pytest.raises(UsageError, match=":1: field 'caption': a number instead of text"):
         make_protocol("composite").items(tmp_path)
     (tmp_path / "vicr.csv").write_text("image,ratings\nx/000001.jpg,3\n")
-    with pytest.raises(UsageError, match=r"vicr\.csv, line 2: no 'caption'"):
+    with pytest.raises(
+        UsageError, match=r"vicr\.csv: not a VICR file; it needs the columns image, caption and ratings"
+    ):
         make_protocol("vicr").items(tmp_path)
-    (tmp_path / "flickr8k_crowdflower.tsv").write_text("a.jpg\tb.jpg#2\t1\t0\t0\n")
-    with pytest.raises(UsageError, match="line 1: '0' and '0' do not say"):
+    (tmp_path / "flickr8k_crowdflower.tsv").write_text("a.jpg\ta.jpg#0\t1\t0\t0\n")
+    with pytest.raises(UsageError, match=":1: columns 3 to 5"):
         make_protocol("flickr8k-cf").items(tmp_path)
 
 

@@ -65,7 +65,7 @@ def test_crowdflower_rows_and_published_correlations(data: Path) -> None:
 @pytest.mark.data
 def test_composite_leaves_the_candidate_out_of_its_references(data: Path) -> None:
     items = make_protocol("composite").items(data, pictures=False)
-    parts = [next(part for part in item.ratings if part != "all") for item in items]
+    parts = [next(part for part in item.ratings if part != "correctness") for item in items]
     assert (parts.count("coco"), parts.count("flickr8k")) == COMPOSITE
     assert all(item.references and item.text not in item.references for item in items)
 
@@ -77,7 +77,7 @@ COMPOSITE = (5280, 2991)
 @pytest.mark.data
 def test_vicr_rows(data: Path) -> None:
     items = make_protocol("vicr").items(data, pictures=False)
-    assert len(items) == 249 and all(4 <= len(item.ratings["quality"]) <= 7 for item in items)
+    assert len(items) == 249 and all(4 <= len(item.ratings["overall"]) <= 7 for item in items)
 
 
 @pytest.mark.data

@@ -21,7 +21,7 @@ from sightline.items import Item
 from sightline.metrics import Metric
 from sightline.metrics.bleu import Bleu1, Bleu2, Bleu3, Bleu4
 from sightline.metrics.cider import Cider as OurCider
-from sightline.metrics.rouge import RougeL, common_lengths
+from sightline.metrics.rouge import BETA, RougeL, rouge_l
 
 # One published system on the VIST test albums, whitespace tokens: its authors' numbers.
 AREL = {
@@ -74,7 +74,7 @@ def test_equals_pycocoevalcap(corpus: list[tuple[str, list[str]]]) -> None:
     assert ours.corpus["cider"] == pytest.approx(total, abs=1e-9)
 
 
-@given(st.lists(words, max_size=90), st.lists(words, max_size=90))
+@given(st.lists(words, min_size=1, max_size=90), st.lists(words, min_size=1, max_size=90))
 def test_longest_common_subsequence(one: list[str], other: list[str]) -> None:
     row = [0] * (len(other) + 1)
     for word in one:
@@ -84,7 +84,9 @@ def test_longest_common_subsequence(one: list[str], other: list[str]) -> None:
                 row[place],
                 before + 1 if word == against else max(row[place], row[place - 1]),
             )
-    assert common_lengths(one, [other]) == [row[-1]]
+    precision, recall = row[-1] / len(one), row[-1] / len(other)
+    f = (1 + BETA**2) * precision * recall / (recall + BETA**2 * precision) if row[-1] else 0.0
+    assert rouge_l(one, [other]) == f
 
 
 ITEMS = [

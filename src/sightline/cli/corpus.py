@@ -1,7 +1,7 @@
 """`sightline corpus`: what a caption corpus contains."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -35,8 +35,11 @@ def corpus(
     ] = Settings.purity,
     objects: Annotated[str, typer.Option(help="The axis whose captions name objects.")] = Settings.objects,
     floor: Annotated[
-        int, typer.Option(min=1, help="PMI: pictures that an object must stand in.")
+        int, typer.Option(min=1, help="PMI: how often an object must be mentioned, in all its captions.")
     ] = Settings.floor,
+    floor_by: Annotated[
+        Literal["mentions", "pictures"], typer.Option(help="PMI: what the floor of the objects counts.")
+    ] = "mentions",
     lemma_floor: Annotated[
         int, typer.Option(min=1, help="PMI: pictures that a high-level lemma must stand in.")
     ] = Settings.lemma_floor,
@@ -60,6 +63,7 @@ def corpus(
         purity=purity,
         objects=objects,
         floor=floor,
+        floor_by=floor_by,
         lemma_floor=lemma_floor,
         hard=hard,
         lemmas=tuple(word.lower() for word in lemma or ()),

@@ -33,6 +33,8 @@ class Settings:
     """A scorer, `published` (the values in the file) or `none`."""
     objects: str = "object"
     floor: int = 100
+    floor_by: str = "mentions"
+    """Whether the floor of the objects counts their `mentions` in all captions, as the paper, or `pictures`."""
     lemma_floor: int = 1
     hard: str = DEFAULT
     lemmas: tuple[str, ...] = ()
@@ -173,12 +175,13 @@ def _pmi(found: Analysis, incidence: dict[str, Incidence]) -> None:
     if found.objects not in incidence:
         found.notes.append(f"no PMI: no picture has captions of an axis '{settings.objects}' beside others")
         return
+    mentions = found.axes[found.objects].mentions if settings.floor_by == "mentions" else None
     for axis in found.high_axes:
         found.informative[axis] = informative(
-            axis, incidence[axis], incidence[found.objects], settings.floor, settings.lemma_floor
+            axis, incidence[axis], incidence[found.objects], settings.floor, settings.lemma_floor, mentions
         )
     if not any(one.objects for one in found.informative.values()):
-        found.notes.append(f"no PMI: no object stands in {settings.floor} pictures; lower --floor")
+        found.notes.append(f"no PMI: no object has {settings.floor} {settings.floor_by}; lower --floor")
     for lemma in settings.lemmas:
         if not any(lemma in one.lemmas for one in found.informative.values()):
             often = "" if settings.lemma_floor == 1 else f" in {settings.lemma_floor} pictures or more"

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rapidfuzz.distance import Levenshtein
 
-from sightline.corpus.edits import LONGEST, levenshtein
+from sightline.corpus.checks import LONGEST
 from sightline.errors import BadLine, UsageError
 from sightline.io.items import parse_text
 from sightline.io.table import TableFile
@@ -177,7 +178,7 @@ def _compared(id: str, who: str, original: Any, text: Any) -> Correction:
         raise ValueError("'corrected' is empty")
     if max(len(before), len(after)) > LONGEST:
         raise ValueError(f"longer than {LONGEST:,} characters: not compared")
-    return Correction(id, who, original, text, levenshtein(before, after))
+    return Correction(id, who, original, text, Levenshtein.distance(before, after))
 
 
 def _caption(row: Mapping[str, Any]) -> str:

@@ -44,11 +44,13 @@ class AxisCounts:
     nouns: Counter[str] = field(default_factory=Counter)
     verbs: Counter[str] = field(default_factory=Counter)
     lemmas: Counter[str] = field(default_factory=Counter)
+    mentions: Counter[str] = field(default_factory=Counter)
+    """Every noun, spaCy's stop words ("front", "one") too: what the floor of PMI's objects counts."""
 
     def update(self, other: "AxisCounts") -> None:
         self.captions += other.captions
         self.tokens += other.tokens
-        for name in ("types", "lengths", "nouns", "verbs", "lemmas"):
+        for name in ("types", "lengths", "nouns", "verbs", "lemmas", "mentions"):
             getattr(self, name).update(getattr(other, name))
 
 
@@ -111,14 +113,19 @@ def _add(
         if tag not in CONTENT:
             continue
         lemma = lemma.lower()
-        if lemma in language.stop_words or not any(map(str.isalpha, lemma)):
+        if not any(map(str.isalpha, lemma)):
+            continue
+        if nouns_only and tag in NOUNS:
+            counts.mentions[lemma] += 1
+            seen.add(lemma)
+        if lemma in language.stop_words:
             continue
         counts.lemmas[lemma] += 1
         if tag in NOUNS:
             counts.nouns[lemma] += 1
         elif tag == "VERB":
             counts.verbs[lemma] += 1
-        if tag in NOUNS or not nouns_only:
+        if not nouns_only:
             seen.add(lemma)
 
 

@@ -5,7 +5,7 @@ caption of the axis, o in any object caption; N are the pictures that have both 
 """
 
 from array import array
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,7 +59,7 @@ class Incidence:
 
 @dataclass
 class Informative:
-    """All pairs of one axis that meet in a picture, objects at or above the floor."""
+    """All pairs of one axis that meet in a picture, of the objects that are common enough."""
 
     axis: str
     images: int
@@ -95,14 +95,26 @@ class Informative:
 
 
 def informative(
-    axis: str, high: Incidence, objects: Incidence, floor: int, lemma_floor: int = 1
+    axis: str,
+    high: Incidence,
+    objects: Incidence,
+    floor: int,
+    lemma_floor: int = 1,
+    mentions: Mapping[str, int] | None = None,
 ) -> Informative:
-    """Count which lemmas of the axis meet which objects. Floors are in pictures."""
+    """Count which lemmas of the axis meet which objects.
+
+    The floor of the objects is in mentions where those are given, as in the paper, else in pictures, as the floor
+    of the lemmas always is.
+    """
     both = np.flatnonzero(high.there & objects.there)
     own, theirs = high.matrix()[both], objects.matrix()[both]
     own_count, their_count = (np.asarray(side.sum(axis=0)).reshape(-1) for side in (own, theirs))
     rows = np.flatnonzero(own_count >= max(lemma_floor, 1))
-    columns = np.flatnonzero(their_count >= max(floor, 1))
+    often = (
+        their_count if mentions is None else np.array([mentions.get(word, 0) for word in objects.words], int)
+    )
+    columns = np.flatnonzero((often >= floor) & (their_count >= 1))
     together = (own[:, rows].T @ theirs[:, columns]).tocsr()
     together.sum_duplicates()
     lemmas, things = list(high.words), list(objects.words)

@@ -109,7 +109,7 @@ def _method(found: Analysis) -> Section:
         ("self-BLEU", signature()),
         ("diversity", "1 − self-BLEU / 100"),
         ("purity", f"{purity_of(found)}: each caption against the picture's others, the mean"),
-        ("PMI", f"log2 over pictures; objects in at least {settings.floor} pictures"),
+        ("PMI", f"log2 over pictures; objects with at least {settings.floor} {settings.floor_by}"),
         ("tokens", "with punctuation; unique ones in lower case"),
         ("words", "lemmas of nouns, verbs and adjectives that are no stop words"),
         ("hard", settings.hard),

@@ -98,8 +98,9 @@ def objects_section(found: Analysis) -> Section | None:
         "Objects that tell of a word",
         body + parts.cards(clouds),
         f"The objects whose mention tells most that a high-level word is used of the same picture: the larger a "
-        f"word, the higher its pointwise mutual information (PMI). {most:,} objects stand in at least "
-        f"{found.settings.floor:,} pictures. Words with negative PMI are not drawn. All pairs are in pmi.csv.",
+        f"word, the higher its pointwise mutual information (PMI). {most:,} objects have at least "
+        f"{found.settings.floor:,} {found.settings.floor_by}. Words with negative PMI are not drawn. "
+        "All pairs are in pmi.csv.",
     )
 
 

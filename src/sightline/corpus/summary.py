@@ -112,6 +112,7 @@ def published(found: Analysis) -> dict[str, Any] | None:
 def _pmi(found: Analysis) -> dict[str, Any]:
     return {
         "floor": found.settings.floor,
+        "floor_by": found.settings.floor_by,
         "lemma_floor": found.settings.lemma_floor,
         "axes": {
             axis: {

@@ -12,6 +12,8 @@ from sightline.io.published import Published, built, id_in, last_parts
 from sightline.io.source import naming
 from sightline.io.table import TableFile
 
+Axis = Literal["all", "scene", "action", "rationale", "object", "narrative"]
+
 
 @dataclass(frozen=True)
 class HlPicture:
@@ -27,17 +29,15 @@ class HlPicture:
 @readers.add("hl")
 @dataclass(frozen=True)
 class Hl(Published):
-    """HL JSONL: one item per caption (FILE#axis-k); the other captions of its axis are its references."""
+    """HL and HL Narratives JSONL: one item per caption (FILE#axis-k), the others of its axis as references."""
 
-    axis: Literal["all", "scene", "action", "rationale", "object"] = "all"
+    axis: Axis = "all"
 
     def recognises(self, source: TableFile) -> bool:
         if source.kind != "jsonl":
             return False
         parsed = (found for _, found in source.objects() if not isinstance(found, BadLine))
-        return any(
-            "file_name" in found and isinstance(found.get("captions"), dict) for found in islice(parsed, 20)
-        )
+        return any("file_name" in found and axes_of(found) for found in islice(parsed, 20))
 
     def read(self, source: TableFile) -> Iterator[Found]:
         for found in self.pictures(source):
@@ -59,8 +59,8 @@ class Hl(Published):
             try:
                 name = id_in(found, "file_name")
                 image = album.find("field 'file_name'", last_parts(name))
-                axes = found.get("captions")
-                if not isinstance(axes, dict):
+                axes = axes_of(found, self.axis == "narrative")
+                if axes is None:
                     raise ValueError("field 'captions': not an object of axes")
             except ValueError as fault:
                 yield BadLine(where, str(fault), name)
@@ -72,7 +72,7 @@ class Hl(Published):
             yield BadLine(found.where, f"field 'captions.{axis}': not a list", found.id)
             return
         for number, caption in enumerate(captions):
-            id = f"{found.id}#{axis}-{number}"
+            id = caption_id(found.id, axis, number)
             place = f"captions.{axis}[{number}]"
             try:
                 ratings = _ratings(found.line, axis, number)
@@ -82,6 +82,21 @@ class Hl(Published):
             others = [text for other, text in enumerate(captions) if other != number and _is_text(text)]
             given = {"text": caption, "references": others, "ratings": ratings, "axis": axis}
             yield built(source, found.where, id, [found.image], {"text": place}, **given)
+
+
+def axes_of(line: dict[str, Any], narratives: bool = False) -> dict[str, Any] | None:
+    """A line's captions by axis, None where it has none. With `narratives`, a mere list of captions is these."""
+    captions = line.get("captions")
+    axes = dict(captions) if isinstance(captions, dict) else {}
+    listed = captions if narratives and isinstance(captions, list) else None
+    if given := line.get("narrative") or line.get("narratives") or listed:
+        axes["narrative"] = [given] if isinstance(given, str) else given
+    return axes if axes or isinstance(captions, dict) else None
+
+
+def caption_id(picture: str, axis: str, number: int) -> str:
+    """The id of a picture's caption on an axis, counted from 0."""
+    return f"{picture}#{axis}-{number}"
 
 
 def _is_text(caption: Any) -> bool:

@@ -55,7 +55,7 @@ class Csv(ItemRows):
         if source.kind in ("json", "jsonl", "parquet") or "id" not in source.columns:
             raise UsageError(f"{source.path}: the CSV file has no column 'id' in its first line")
         for where, row in source.records():
-            yield where, row if isinstance(row, BadLine) else _structured(row)
+            yield where, row if isinstance(row, BadLine) else structured(row)
 
 
 @readers.add("parquet")
@@ -73,13 +73,13 @@ class Parquet(ItemRows):
         yield from source.records()
 
 
-def _structured(row: Cells) -> Cells:
+def structured(row: Cells, names: tuple[str, ...] = STRUCTURED) -> Cells:
     """A row of CSV with what its cells hold: a list or an object is written as JSON, an empty cell is nothing."""
     given: Cells = {}
     for name, cell in row.items():
         if not isinstance(cell, str) or cell.strip():
             given[name] = cell
-            if _is_json(name, cell):
+            if _is_json(name, cell, names):
                 with suppress(ValueError):
                     given[name] = parse_json(cell)
     return given
@@ -96,5 +96,5 @@ def _badly_written(row: Cells, where: str) -> BadLine | None:
     return None
 
 
-def _is_json(name: str, cell: object) -> bool:
-    return name in STRUCTURED and isinstance(cell, str) and cell.lstrip().startswith(("[", "{"))
+def _is_json(name: str, cell: object, names: tuple[str, ...] = STRUCTURED) -> bool:
+    return name in names and isinstance(cell, str) and cell.lstrip().startswith(("[", "{"))

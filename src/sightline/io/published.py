@@ -1,7 +1,9 @@
 """What the readers of published data sets share: pictures lie in one folder and are found by their ids."""
 
+import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,13 @@ from sightline.io.items import NO_NAMES
 from sightline.io.source import Source, naming
 
 SUFFIXES = (".jpg", ".png", ".jpeg", ".webp", ".gif")
+FOLDERS = (
+    *("images", "val2014", "train2014", "Flicker8k_Dataset", "Flickr8k_Dataset"),
+    *("flickr30k_images", "flickr30k-images"),
+)
+"""What the archives of the data sets' pictures unpack to; pictures are also looked for in these."""
+COCO = re.compile(r"(?:COCO_\w+2014_)?(\d+)(?:\.\w+)?")
+"""A picture of COCO: the name of its file, or its bare id."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +42,7 @@ class Album:
     """A folder of pictures. An id from a file never leads out of it."""
 
     folder: Path
+    _files: dict[Path, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
 
     def find(self, place: str, *names: str) -> str:
         """The path of the first of these names that is there, whatever its extension; else of the first name.
@@ -41,20 +51,45 @@ class Album:
         place that the names are from, such as "field 'image'".
         """
         with naming(place):
-            paths = [self._path(name) for name in names]
-        for path in paths:
-            for candidate in (path, *(path.with_name(path.name + suffix) for suffix in SUFFIXES)):
-                if candidate.is_file():
-                    return str(candidate.absolute())
-        first = paths[0]
+            for name in names:
+                _check_name(name)
+        for name in names:
+            for folder in (self.folder, *(self.folder / inner for inner in FOLDERS)):
+                path = folder / name
+                files = self._files_in(path.parent)
+                for suffix in ("", *SUFFIXES) if files else ():
+                    if path.name + suffix in files:
+                        return str(path.with_name(path.name + suffix).absolute())
+        first = self.folder / names[0]
         return str((first if first.suffix else first.with_name(first.name + ".jpg")).absolute())
 
-    def _path(self, name: str) -> Path:
-        parts = name.split("/")
-        plain = all(part.strip() not in ("", ".", "..") for part in parts)
-        if len(parts) > 2 or not plain or any(bad in name for bad in ("\\", "\0", ":")) or len(name) > 200:
-            raise ValueError(f"'{name[:80]}' is not the name of a picture")
-        return self.folder / name
+    def _files_in(self, folder: Path) -> frozenset[str]:
+        """The names in a folder, listed once; none where there is no such folder."""
+        if folder not in self._files:
+            try:
+                with os.scandir(folder) as found:
+                    self._files[folder] = frozenset(entry.name for entry in found if entry.is_file())
+            except OSError:
+                self._files[folder] = frozenset()
+        return self._files[folder]
+
+
+def _check_name(name: str) -> None:
+    parts = name.split("/")
+    plain = all(part.strip() not in ("", ".", "..") for part in parts)
+    if len(parts) > 2 or not plain or any(bad in name for bad in ("\\", "\0", ":")) or len(name) > 200:
+        raise ValueError(f"'{name[:80]}' is not the name of a picture")
+
+
+def coco_names(name: str) -> tuple[str, ...]:
+    """What the file of a COCO picture may be called, from its file name or id; the name itself where it is no such."""
+    found = COCO.fullmatch(name)
+    if found is None:
+        return (name,)
+    padded = found[1].lstrip("0").zfill(12)
+    files = (f"COCO_{split}2014_{padded}" for split in ("val", "train"))
+    given = () if name.isdecimal() else (name,)
+    return tuple(dict.fromkeys((*given, padded, *files, padded.lstrip("0") or "0")))
 
 
 def last_parts(path: str, count: int = 1) -> str:

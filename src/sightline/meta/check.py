@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from sightline.errors import UsageError, unknown
+from sightline.io.table import Row, read_rows
 from sightline.items import Item
 from sightline.meta.evaluate import Evaluation, evaluate
 from sightline.meta.protocols import make_protocol
 from sightline.meta.protocols import protocols as known_protocols
-from sightline.meta.protocols.base import field, find, objects, text_field, texts_field
+from sightline.meta.protocols.base import find
 from sightline.meta.scoring import reads_pictures, score_items
 from sightline.metrics import metrics as known_metrics
 from sightline.pipeline.run import Progress
@@ -132,24 +133,29 @@ def _wanted(protocols: Sequence[str], metrics: Sequence[str]) -> list[Published]
 def arel_corpus(metric: str, data: Path, settings: Settings, progress: Progress) -> tuple[float | None, int]:
     """A metric's corpus value on AREL's published stories, and how many stories it scored."""
     known = {
-        str(field(row, "album_id", where)): texts_field(row, "references", where)
-        for where, row in _rows(data, "vist_test_references.jsonl")
+        str(row["album_id"]): _texts(row["references"], where)
+        for where, row in _rows(data, "vist_test_references.jsonl", "references")
     }
     pictures = tuple(Path(f"{n}.jpg") for n in range(5))  # never opened: five pictures make it a story
     items: list[Item] = []
-    for where, row in _rows(data, "vist_arel_stories.jsonl"):
-        album, story = str(field(row, "album_id", where)), text_field(row, "story", where)
+    for where, row in _rows(data, "vist_arel_stories.jsonl", "story"):
+        album = str(row["album_id"])
         if album not in known:
             raise UsageError(f"{where}: there are no references of album '{album}'")
-        items.append(Item(album, images=pictures, text=story, references=known[album], source=where))
+        (text,) = _texts([row["story"]], where)
+        items.append(Item(album, images=pictures, text=text, references=known[album], source=where))
     scored = score_items(items, [metric], settings, progress=progress)
     return scored.corpus[metric], len(scored.scores[metric])
 
 
-def _rows(data: Path, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of a file, each with where it stands."""
-    path = find(data, f"{name}.gz", name)
-    return ((f"{path}, line {number}", row) for number, row in objects(path))
+def _rows(data: Path, name: str, need: str) -> Iterator[Row]:
+    return read_rows(find(data, name), ("album_id", need))
+
+
+def _texts(given: Any, where: str) -> tuple[str, ...]:
+    if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
+        raise UsageError(f"{where}: not a list of texts")
+    return tuple(given)
 
 
 def _corpus_verdict(row: Published, found: tuple[float | None, int]) -> Verdict:

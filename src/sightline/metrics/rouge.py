@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rapidfuzz.distance import LCSseq
+
 from sightline.features.base import Feature, Features, Fitted
 from sightline.features.reference import TokenKind, Tokens
 from sightline.items import Evidence
@@ -12,31 +14,11 @@ from sightline.metrics.base import Metric, Scored, metric
 BETA = 1.2
 
 
-def common_lengths(candidate: Sequence[str], references: Sequence[Sequence[str]]) -> list[int]:
-    """Length of the longest common subsequence with each reference, a machine word (or more) at a time.
-
-    Bit-parallel (Hyyrö 2004): the zero bits of `row` count the subsequence so far.
-    """
-    places: dict[str, int] = {}
-    for place, word in enumerate(candidate):
-        places[word] = places.get(word, 0) | 1 << place
-    full = (1 << len(candidate)) - 1
-    found = []
-    for reference in references:
-        row = full
-        for here in map(places.get, reference):
-            if here is not None:
-                shared = row & here
-                row = (row + shared | row - shared) & full
-        found.append(len(candidate) - row.bit_count())
-    return found
-
-
 def rouge_l(candidate: Sequence[str], references: Sequence[Sequence[str]]) -> float:
     """F-score of the best precision and the best recall over the references; 0 for a text without words."""
     if not candidate:
         return 0.0
-    common = common_lengths(candidate, references)
+    common = [LCSseq.similarity(candidate, reference) for reference in references]
     precision = max(common) / len(candidate)
     recall = max(length / len(reference) for length, reference in zip(common, references, strict=True))
     if precision == 0 or recall == 0:

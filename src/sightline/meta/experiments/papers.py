@@ -57,10 +57,6 @@ class Cuts:
     t: float = 1.0
     """The temporal misalignment that is high."""
 
-    def __post_init__(self) -> None:
-        if not all(value is None or math.isfinite(value) for value in (self.p, self.t)):
-            raise UsageError("splits: p and t must be finite numbers")
-
 
 def make_experiment(spec: str) -> tuple[str, Callable[[Given], Table]]:
     """An experiment's name, and the experiment, from `name` or `name:key=value`."""

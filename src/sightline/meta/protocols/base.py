@@ -1,19 +1,23 @@
 """What a protocol is: the rows of a study that are kept, their references, what one observation is."""
 
-import gzip
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypedDict, TypeVar
 
 import pyarrow.parquet as pq
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
+from sightline.io import Reader, TableFile
 from sightline.items import Item
 from sightline.meta.ratings import Scale
 from sightline.registry import Registry, build, parse_spec
 
+WHOLE = ".whole"
+"""Marks a folder of the cache that holds all pictures of its Parquet file."""
+COCO, FLICKR8K = ("coco_eval.parquet", "id"), ("flickr8k_eval.parquet", "file")
+"""Pictures in one file, and the column that names them."""
 Observations = Literal["each", "mean"]
 P = TypeVar("P", bound="type[Protocol]")
 protocols: Registry[type["Protocol"]] = Registry("protocol")
@@ -66,6 +70,16 @@ class Protocol:
         """The rated items. With `pictures`, their files are made ready; else the paths may not exist yet."""
         raise TypeError(f"{self.name} does not say what its items are")
 
+    def read(self, reader: Reader, path: Path) -> Iterator[Item]:
+        """A reader's items, where all must be good and every rating on the protocol's scale."""
+        for found in reader.read(TableFile(path)):
+            if isinstance(found, BadLine):
+                raise found
+            for values in found.ratings.values():
+                for value in values:
+                    rating(value, self.low, self.high, found.source)
+            yield found
+
 
 def protocol(name: str) -> Callable[[P], P]:
     """Register a protocol class under a name."""
@@ -85,69 +99,23 @@ def make_protocol(spec: str) -> Protocol:
 
 
 def find(data: Path, *names: str) -> Path:
-    """The first of the files that the data folder has."""
+    """The first of the files that the data folder has, plain or gzipped."""
     if not data.is_dir():
         raise UsageError(f"{data} is no folder; --data names the folder that holds {names[0]}")
-    for name in names:
-        if (data / name).is_file():
-            return data / name
-    raise UsageError(f"{data} has no {' or '.join(names)}")
-
-
-def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Numbered lines of a text file, gzipped or not."""
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as found:
-            for number, line in enumerate(found, 1):
-                yield number, line.decode("utf-8").rstrip("\r\n")
-    except (OSError, EOFError, UnicodeDecodeError) as fault:
-        raise UsageError(f"{path}: cannot be read ({fault})") from None
-
-
-def columns(path: Path, count: int) -> Iterator[tuple[int, list[str]]]:
-    """Numbered rows of a tab-separated file, each of exactly `count` columns; empty lines are passed over."""
-    for number, line in lines(path):
-        if not line.strip():
-            continue
-        row = line.split("\t")
-        if len(row) != count:
-            raise UsageError(f"{path}, line {number}: {len(row)} columns instead of {count}")
-        yield number, row
-
-
-def objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Numbered objects of a JSON Lines file; empty lines are passed over."""
-    for number, line in lines(path):
-        if not line.strip():
-            continue
-        try:
-            found = json.loads(line)
-        except json.JSONDecodeError as fault:
-            raise UsageError(f"{path}, line {number}: not JSON ({fault})") from None
-        if not isinstance(found, dict):
-            raise UsageError(f"{path}, line {number}: not a JSON object")
-        yield number, found
-
-
-def field(row: Mapping[str, Any], name: str, where: str) -> Any:
-    """What a row says under a name, or a clear complaint that it says nothing."""
-    if row.get(name) is None:
-        raise UsageError(f"{where}: no '{name}'")
-    return row[name]
-
-
-def text_field(row: Mapping[str, Any], name: str, where: str) -> str:
-    found = field(row, name, where)
-    if not isinstance(found, str):
-        raise UsageError(f"{where}: '{name}' is not text")
+    if (found := maybe(data, *names)) is None:
+        raise UsageError(f"{data} has no {' or '.join(names)}")
     return found
 
 
-def texts_field(row: Mapping[str, Any], name: str, where: str) -> tuple[str, ...]:
-    found = field(row, name, where)
-    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
-        raise UsageError(f"{where}: '{name}' is not a list of texts")
-    return tuple(found)
+def maybe(data: Path, *names: str) -> Path | None:
+    """The first of the files that the data folder has, plain or gzipped; None where it has none of them."""
+    places = (data / each for name in names for each in (name, f"{name}.gz"))
+    return next((place for place in places if place.is_file()), None)
+
+
+def grouped(item: Item, group: str) -> Item:
+    """The item with the name of what the bootstrap resamples."""
+    return replace(item, extra={**item.extra, "group": group})
 
 
 def rating(value: Any, low: float, high: float, where: str) -> float:
@@ -161,25 +129,23 @@ def rating(value: Any, low: float, high: float, where: str) -> float:
     return number
 
 
-def picture_folder(parquet: Path) -> Path:
-    """Where the pictures of a Parquet file are put: in the cache, one folder for each state of the file."""
+def pictures_of(data: Path, parquet: str, key: str) -> Path:
+    """Where a data set's pictures lie. Those of a Parquet file (named by its column `key`) go to the cache, once."""
     from sightline.pipeline.settings import default_cache
 
-    state = parquet.stat()
-    return default_cache() / "pictures" / f"{parquet.stem}-{state.st_size}-{state.st_mtime_ns}"
-
-
-def extract_pictures(parquet: Path, key: str, wanted: Sequence[str]) -> None:
-    """Put the named pictures of a Parquet file (column `image`, named by `key`) into its folder, once."""
-    folder = picture_folder(parquet)
-    missing = {name for name in wanted if not (folder / f"{name}.webp").is_file()}
-    if not missing:
-        return
+    source = data / parquet
+    if not source.is_file():
+        return data
+    state = source.stat()
+    folder = default_cache() / "pictures" / f"{source.stem}-{state.st_size}-{state.st_mtime_ns}"
+    if (folder / WHOLE).is_file():
+        return folder
     folder.mkdir(parents=True, exist_ok=True)
-    with pq.ParquetFile(parquet) as found:
+    with pq.ParquetFile(source) as found:
         for batch in found.iter_batches(64, columns=[key, "image"]):
-            for name, data in zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True):
-                if str(name) in missing:
-                    part = folder / f"{name}.part"
-                    part.write_bytes(data)
-                    part.rename(folder / f"{name}.webp")
+            for name, content in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                part = folder / f".{name}.{os.getpid()}.part"
+                part.write_bytes(content)
+                part.replace(folder / f"{name}.webp")
+    (folder / WHOLE).touch()
+    return folder

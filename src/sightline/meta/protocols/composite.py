@@ -1,38 +1,30 @@
 """Composite: captions of three datasets rated 1-5 for correctness (Aditya et al. 2018)."""
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
+from sightline.errors import UsageError
+from sightline.io.composite import Composite as Reader
+from sightline.io.published import Album, coco_names
 from sightline.items import Item
 from sightline.meta.protocols.base import (
+    COCO,
+    FLICKR8K,
     Protocol,
-    extract_pictures,
-    field,
     find,
-    objects,
-    picture_folder,
+    grouped,
+    maybe,
+    pictures_of,
     protocol,
-    rating,
-    text_field,
-    texts_field,
 )
-from sightline.meta.protocols.flickr8k import read_captions
+from sightline.meta.protocols.coco import coco_captions
+from sightline.meta.protocols.flickr8k import CAPTIONS
 
-
-def read_coco_references(data: Path) -> dict[str, tuple[str, ...]]:
-    """References of COCO photos, by id."""
-    path = find(data, "coco_eval_references.jsonl.gz", "coco_eval_references.jsonl")
-    found: dict[str, tuple[str, ...]] = {}
-    for number, row in objects(path):
-        where = f"{path}, line {number}"
-        found[str(field(row, "id", where))] = texts_field(row, "references", where)
-    return found
-
-
-def same_words(text: str) -> str:
-    """A caption without the differences that make two copies of it look unlike."""
-    return " ".join(re.findall(r"\w+", text.lower()))
+ONE = ("composite.jsonl", "composite.json")
+PUBLISHED = ("8k_correctness.csv", "30k_correctness.csv", "coco_correctness.csv")
+FLICKR30K = ("results_20130124.token", "flickr30k.token")
+CRITERION = "correctness"
 
 
 @protocol("composite")
@@ -40,51 +32,42 @@ def same_words(text: str) -> str:
 class Composite(Protocol):
     """Captions by people and by two systems, rated 1-5, with the photos of COCO and Flickr8k."""
 
+    own: Literal["keep", "drop"] = "keep"
+    """Whether candidates that are among Flickr8k's captions of their photo are dropped."""
+
     source = "Aditya et al. 2018; as in CLIPScore (Hessel et al. 2021), Appendix A"
     keeps = (
         "captions whose photo has references here: parts coco (5,280, with coco_eval_references) and flickr8k "
         "(2,991), 8,271 in all; "
         "a candidate that is among its photo's references is left out of them; one observation a caption. "
-        "Criteria: all, coco, flickr8k"
+        "Criteria: correctness, coco, flickr8k"
     )
     observations = "each"
     high = 5
-    overall = False  # `all` is that already
+    overall = False  # `correctness` is that already
 
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
-        path = find(data, "composite.jsonl.gz", "composite.jsonl")
-        references = {"coco": read_coco_references(data), "flickr8k": _flickr8k_references(data)}
-        folders = {"coco": data / "coco_eval.parquet", "flickr8k": data / "flickr8k_eval.parquet"}
-        items: list[Item] = []
-        for number, row in objects(path):
-            where = f"{path}, line {number}"
-            part, photo = text_field(row, "dataset", where), str(field(row, "image", where))
-            known = references.get(part, {}).get(photo)
-            if known is None:
-                continue
-            score = rating(field(row, "rating", where), self.low, self.high, where)
-            text, index = text_field(row, "caption", where), field(row, "index", where)
-            mine = same_words(text)
-            name = photo if part == "coco" else f"{photo}.jpg"
-            folder = picture_folder(folders[part]) if folders[part].is_file() else data
-            items.append(
-                Item(
-                    id=f"{part}|{photo}|{index}",
-                    images=(folder / f"{name}.webp",),
-                    text=text,
-                    references=tuple(other for other in known if same_words(other) != mine),
-                    ratings={"all": (score,), part: (score,)},
-                    extra={"group": f"{part}|{photo}"},
-                    source=where,
-                )
+        one = maybe(data, *ONE)
+        parts = [maybe(data, name) for name in PUBLISHED]
+        paths = [one] if one else [path for path in parts if path] or [find(data, *ONE, *PUBLISHED)]
+        reader = Reader(data, coco_captions(data), maybe(data, *CAPTIONS), maybe(data, *FLICKR30K), self.own)
+        albums = {
+            "coco": Album(pictures_of(data, *COCO)),
+            "flickr8k": Album(pictures_of(data, *FLICKR8K)),
+        } if pictures else {}  # fmt: skip
+        found = [_kept(item, albums) for path in paths for item in self.read(reader, path) if item.references]
+        if not found:
+            raise UsageError(
+                f"{data}: no photo of Composite has references there; give captions_val2014.json"
             )
-        if pictures:
-            for part, key in (("coco", "id"), ("flickr8k", "file")):
-                wanted = {item.images[0].stem for item in items if part in item.ratings}
-                if folders[part].is_file():
-                    extract_pictures(folders[part], key, list(wanted))
-        return items
+        return found
 
 
-def _flickr8k_references(data: Path) -> dict[str, tuple[str, ...]]:
-    return {photo.removesuffix(".jpg"): texts for photo, texts in read_captions(data).of.items()}
+def _kept(item: Item, albums: dict[str, Album]) -> Item:
+    """The item with its part as a criterion, and its photo from where the part's photos lie."""
+    part, _, photo = item.id.rpartition("#")[0].partition("/")
+    if part in albums:
+        names = coco_names(photo) if part == "coco" else (photo, f"{photo}.jpg")
+        item = replace(item, images=(Path(albums[part].find(item.source, *names)),))
+    ratings = {**item.ratings, part: item.ratings[CRITERION]}
+    return grouped(replace(item, ratings=ratings), f"{part}|{photo}")

@@ -1,92 +1,46 @@
 """Flickr8k: captions of one photo judged against another (Hodosh et al. 2013)."""
 
-from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from sightline.errors import UsageError
+from sightline.io.flickr8k import Flickr8k as Reader
 from sightline.items import Item
-from sightline.meta.protocols.base import (
-    Protocol,
-    columns,
-    extract_pictures,
-    find,
-    picture_folder,
-    protocol,
-    rating,
-)
+from sightline.meta.protocols.base import FLICKR8K, Protocol, find, grouped, maybe, pictures_of, protocol
 
-CANDIDATE = "2"
-"""Every rated caption is the third of its own photo."""
-
-
-@dataclass(frozen=True)
-class Captions:
-    """The five captions of each photo, by id and by photo."""
-
-    text: dict[str, str]
-    of: dict[str, tuple[str, ...]]
-    others: dict[str, tuple[str, ...]]
-    """Without the one that serves as a candidate."""
-
-
-def read_captions(data: Path) -> Captions:
-    path = find(data, "flickr8k_captions.tsv.gz", "flickr8k_captions.tsv", "Flickr8k.token.txt")
-    text: dict[str, str] = {}
-    of: dict[str, list[str]] = defaultdict(list)
-    others: dict[str, list[str]] = defaultdict(list)
-    for number, (id, caption) in columns(path, 2):
-        # One published id is malformed: `….jpg.1` for `….jpg#1`.
-        photo, hash_, place = id.partition("#") if "#" in id else id.rpartition(".")
-        if not hash_ or not place.isdigit():
-            raise UsageError(f"{path}, line {number}: '{id}' is no caption id of the form photo.jpg#k")
-        text[f"{photo}#{place}"] = caption
-        of[photo].append(caption)
-        if place != CANDIDATE:
-            others[photo].append(caption)
-    return Captions(text, {k: tuple(v) for k, v in of.items()}, {k: tuple(v) for k, v in others.items()})
+CAPTIONS = ("flickr8k_captions.tsv", "Flickr8k.token.txt")
+EXPERT = ("flickr8k_expert.tsv", "ExpertAnnotations.txt", "flickr8k.json")
+CROWD = ("flickr8k_crowdflower.tsv", "CrowdFlowerAnnotations.txt", "crowdflower_flickr8k.json")
+"""This project's names, the authors' and those of CLIPScore's repository."""
 
 
 @dataclass(frozen=True)
 class Flickr8k(Protocol):
     """What the three protocols share: pairs of a photo and a caption."""
 
-    def _items(self, data: Path, path: Path, pairs: list[tuple[int, str, str, tuple[float, ...]]],
-               pictures: bool, own_references: bool) -> list[Item]:  # fmt: skip
-        captions = read_captions(data)
-        parquet = data / "flickr8k_eval.parquet"
-        folder = picture_folder(parquet) if parquet.is_file() else data
-        items: list[Item] = []
-        for number, photo, id, ratings in pairs:
-            if id not in captions.text or photo not in captions.of:
-                raise UsageError(
-                    f"{path}, line {number}: no captions of {photo if id in captions.text else id}"
-                )
-            items.append(
-                Item(
-                    id=f"{photo}|{id}",
-                    images=(folder / f"{photo}.webp" if parquet.is_file() else folder / photo,),
-                    text=captions.text[id],
-                    references=(captions.of if own_references else captions.others)[photo],
-                    ratings={"match": ratings},
-                    extra={"group": photo},
-                    source=f"{path}, line {number}",
-                )
-            )
-        if pictures and parquet.is_file():
-            extract_pictures(parquet, "file", list({str(item.extra["group"]) for item in items}))
-        return items
+    files: ClassVar[tuple[str, ...]]
+    references: ClassVar[Literal["all", "unrated"]]
 
-    def _expert(self, data: Path) -> tuple[Path, list[tuple[int, str, str, tuple[float, ...]]]]:
-        path = find(data, "flickr8k_expert.tsv.gz", "flickr8k_expert.tsv", "ExpertAnnotations.txt")
-        rows = []
-        for number, (photo, id, *values) in columns(path, 5):
-            where = f"{path}, line {number}"
-            rows.append(
-                (number, photo, id, tuple(rating(value, self.low, self.high, where) for value in values))
-            )
-        return path, rows
+    def items(self, data: Path, pictures: bool = True) -> list[Item]:
+        path = find(data, *self.files)
+        captions = maybe(data, *CAPTIONS) if path.suffix == ".json" else find(data, *CAPTIONS)
+        album = pictures_of(data, *FLICKR8K) if pictures else data
+        reader = Reader(album, captions, self.references)
+        return list(self._kept(self.read(reader, path)))
+
+    def _kept(self, items: Iterator[Item]) -> Iterator[Item]:
+        for item in items:
+            photo, _, caption = item.id.partition("|")
+            if self.keeps_pair(item, caption.startswith(f"{photo}#")):
+                if not item.references:
+                    raise UsageError(f"{item.source}: no captions of {photo}")
+                yield grouped(item, photo)
+
+    def keeps_pair(self, item: Item, own: bool) -> bool:
+        """Whether a pair is one of the protocol's; `own`: the photo with a caption of its own."""
+        return True
 
 
 @protocol("flickr8k-expert")
@@ -104,11 +58,11 @@ class Expert(Flickr8k):
     )
     observations = "each"
     high = 4
+    files = EXPERT
+    references = "all"
 
-    def items(self, data: Path, pictures: bool = True) -> list[Item]:
-        path, rows = self._expert(data)
-        kept = [row for row in rows if self.own == "keep" or not row[2].startswith(f"{row[1]}#")]
-        return self._items(data, path, kept, pictures, True)
+    def keeps_pair(self, item: Item, own: bool) -> bool:
+        return self.own == "keep" or not own
 
 
 @protocol("flickr8k-expert-unanimous")
@@ -124,10 +78,11 @@ class ExpertUnanimous(Flickr8k):
     observations = "mean"
     agreement = False
     high = 4
+    files = EXPERT
+    references = "unrated"
 
-    def items(self, data: Path, pictures: bool = True) -> list[Item]:
-        path, rows = self._expert(data)
-        return self._items(data, path, [row for row in rows if len(set(row[3])) == 1], pictures, False)
+    def keeps_pair(self, item: Item, own: bool) -> bool:
+        return len(set(item.ratings["match"])) == 1
 
 
 @protocol("flickr8k-cf")
@@ -145,19 +100,5 @@ class CrowdFlower(Flickr8k):
     headline = "kendall_b"
     low = 0
     high = 1
-
-    def items(self, data: Path, pictures: bool = True) -> list[Item]:
-        path = find(
-            data, "flickr8k_crowdflower.tsv.gz", "flickr8k_crowdflower.tsv", "CrowdFlowerAnnotations.txt"
-        )
-        rows: list[tuple[int, str, str, tuple[float, ...]]] = []
-        for number, (photo, id, _, yes, no) in columns(path, 5):
-            rows.append((number, photo, id, _said(yes, no, f"{path}, line {number}")))
-        return self._items(data, path, rows, pictures, False)
-
-
-def _said(yes: str, no: str, where: str) -> tuple[float, ...]:
-    """Every person's answer: 1 for yes, 0 for no."""
-    if not (yes.isdecimal() and no.isdecimal()) or int(yes) + int(no) == 0:
-        raise UsageError(f"{where}: '{yes}' and '{no}' do not say how many people said yes and no")
-    return (1.0,) * int(yes) + (0.0,) * int(no)
+    files = CROWD
+    references = "unrated"

@@ -13,7 +13,7 @@ from sightline.registry import parse_spec
 
 METRIC = "vicr"
 """What a failure is listed under, as when the item is scored."""
-PREFERRED = ("overall", "quality", "match", "expert", "all", "yes", "correctness")
+PREFERRED = ("overall", "match", "correctness")
 """Criteria that a data set may call what a caption rater predicts, where it has several."""
 
 

@@ -1,0 +1,17 @@
+"""Where the folder of a protocol keeps the captions of COCO's pictures."""
+
+from pathlib import Path
+
+from sightline.meta.protocols.base import maybe
+
+CAPTIONS = (
+    "coco_eval_references.jsonl",
+    "captions_val2014.json",
+    "annotations/captions_val2014.json",
+    "references.jsonl",
+)
+
+
+def coco_captions(data: Path) -> Path | None:
+    """COCO's own annotations, or a file of items with references; None where there is neither."""
+    return maybe(data, *CAPTIONS)
