@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal, get_args
 
 Box = tuple[float, float, float, float]
 """x0, y0, x1, y1 in pixels of the upright picture."""
@@ -11,8 +11,9 @@ Box = tuple[float, float, float, float]
 Key = tuple[str, str | None]
 """What tells two items apart: id and system."""
 
-Phase = Literal["play", "tutorial", "probation", "gold", "attention"]
-"""When in a study a rating was given: in play, in training, or on an item whose answer is known beforehand."""
+Phase = Literal["play", "tutorial", "probation", "qualification", "gold", "attention"]
+"""When in a study a rating was given: in play, in training, to qualify, or on an item whose answer is known."""
+PHASES: Final[tuple[Phase, ...]] = get_args(Phase)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,13 @@ class Item:
 
     @property
     def is_caption(self) -> bool:
+        """Whether it has one picture. What a text without pictures is, its sentences say (`features.text`)."""
         return len(self.images) == 1
+
+    @property
+    def group(self) -> str:
+        """What a bootstrap resamples: the item's given group, else its pictures, else its id."""
+        return str(self.extra.get("group") or "\x1f".join(map(str, self.images)) or self.id)
 
     @property
     def whole_text(self) -> str:
@@ -134,8 +141,8 @@ class Score:
         return self.id, self.system
 
 
-DUPLICATE = "an earlier item has the same id; this one is left out"
-"""The reason of a failure that is not the first item's of its id."""
+DUPLICATE = "an earlier item of the system has the same id; this one is left out"
+"""The reason of a failure that is not the first item's of its id and system."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,14 @@ from sightline.psychometrics.agreement.coefficients import (
 from sightline.psychometrics.agreement.competency import (
     Competency,
     Factorial,
+    KnownAnswers,
     competency,
     competency_scores,
     factorial,
+    known_answers,
 )
-from sightline.psychometrics.agreement.workers import THRESHOLD, Selection, select_workers
+from sightline.psychometrics.agreement.gate import Passing, simulate_gate
+from sightline.psychometrics.agreement.workers import THRESHOLD, Gate, Selection, select_workers
 from sightline.psychometrics.model.facets import Facets, fit_facets
 from sightline.psychometrics.model.fit import Coefficient, Fit, fit
 from sightline.psychometrics.model.fit_statistics import MeanSquares, mean_squares
@@ -41,7 +44,7 @@ from sightline.psychometrics.model.persons import (
     wle,
 )
 from sightline.psychometrics.model.regression import Prediction, explained, predictions, two_step
-from sightline.psychometrics.model.responses import Floats, from_values
+from sightline.psychometrics.model.responses import Floats, distinct, from_values
 from sightline.psychometrics.reading import Ratings
 
 MOST_RATERS = 1000
@@ -59,6 +62,7 @@ class Settings:
     scale: Scale = "ordinal"
     gold: tuple[str, ...] = ()
     threshold: float = THRESHOLD
+    gate: Gate = "pooled"
     samples: int = 1000
     facets: bool = False
     """Whether to model each rater's severity and consistency."""
@@ -108,7 +112,11 @@ class Analysis:
     competency: Competency | None
     design: Factorial | None
     workers: Selection | None
+    passing: Passing | None = None
+    """Whom the worker selection would let through, by simulation on the very gold ratings."""
     facets: Facets | None = None
+    known: KnownAnswers | None = None
+    """Raters on the items whose answer the study knows, where the file says which these are."""
 
     @cached_property
     def two_step(self) -> list[Coefficient]:
@@ -163,13 +171,21 @@ def analyse(ratings: Ratings, settings: Settings) -> Analysis:
         at = [(f"{p.covariate} = {p.value:g}", p.mean) for p in analysis.predictions]
         at = at or [("mean ability", found.spread[0].estimate)]
         analysis = replace(analysis, competency=competency(found, people.wle.ability, at))
+    if ratings.known:
+        analysis = replace(analysis, known=known_answers(ratings.known))
     if settings.facets:
         analysis = replace(analysis, facets=fit_facets(ratings.values, ratings.persons, errors=True))
     if settings.gold:
         chosen = select_workers(
-            ratings.values, ratings.persons, settings.gold, threshold=settings.threshold, scale=settings.scale
+            ratings.values, ratings.persons, settings.gold, threshold=settings.threshold, scale=settings.scale,
+            gate=settings.gate,
+        )  # fmt: skip
+        reference = ratings.values[[name in settings.gold for name in ratings.persons]]
+        levels = distinct(ratings.values[~np.isnan(ratings.values)]).tolist()
+        passing = simulate_gate(
+            reference, levels, gate=settings.gate, threshold=settings.threshold, scale=settings.scale
         )
-        analysis = replace(analysis, workers=chosen)
+        analysis = replace(analysis, workers=chosen, passing=passing)
     return analysis
 
 
