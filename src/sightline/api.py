@@ -1,6 +1,7 @@
 """The public face: what a user asks of Sightline, each a function. The command line is thin over these."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,10 @@ from sightline.errors import UsageError
 from sightline.io import BadLine, item_from_dict, read_items
 from sightline.io.results import ResultFolder
 from sightline.items import Item
+from sightline.meta.comparison.board import UNNAMED
 from sightline.meta.comparison.contest import SAMPLES
 from sightline.meta.comparison.distance import PARTS
-from sightline.meta.comparison.run import Asked, compared_scores, compared_texts, write_told
+from sightline.meta.comparison.run import Asked, compared_scores, compared_texts, judged, write_told
 from sightline.meta.comparison.sources import Source, named_sources
 from sightline.meta.comparison.verdict import Comparison
 from sightline.pipeline.files import scored_into
@@ -19,7 +21,10 @@ from sightline.pipeline.memory import score_in_memory
 from sightline.pipeline.run import Progress, Run
 from sightline.pipeline.settings import Settings
 from sightline.report import write_report
-from sightline.result import Result
+from sightline.result import Result, Verdict
+
+Texts = Iterable[Item | Mapping[str, Any]] | str | Path
+"""Items, dictionaries in the form of the JSON Lines contract, or a file of them."""
 
 
 def score_file(
@@ -94,6 +99,42 @@ def score(
     kept = score_in_memory(ready, Run(metrics, settings, engine))
     found = tuple(item for item in ready if isinstance(item, Item))
     return Result(found, kept.scores, kept.failures, kept.summary)
+
+
+def compare(
+    systems: Mapping[str, Texts] | Texts,
+    metrics: Sequence[str],
+    *,
+    against: str | None = None,
+    human: str | None = None,
+    samples: int = SAMPLES,
+    base: str | Path = ".",
+    **options: Any,
+) -> Verdict:
+    """Compare systems, measured as one: differences with intervals, who wins, and why.
+
+    `systems` are items (or a file of them) that name their systems, or each system's items (or file) by its name.
+    `against` compares all with one of them, not each with each; `human` names the system that is people, for d_HM;
+    `fit_on` the one that theta, idf and document frequencies are fitted on. Other `options` are those of `score`.
+    Raises UsageError where no two systems share an item with a score.
+    """
+    named = list(systems.items()) if isinstance(systems, Mapping) else [("", systems)]
+    items = [
+        replace(item, system=name or item.system or UNNAMED)
+        for name, texts in named
+        for item in _items_of(texts, Path(base))
+    ]
+    found = score(items, metrics, **options)
+    asked = Asked(against, human, tuple(metrics), samples=samples)
+    return Verdict(
+        judged(lambda: found.scores, found.failures, found.summary, asked, lambda: iter(found.items))
+    )
+
+
+def _items_of(texts: Texts, base: Path) -> Iterable[Item]:
+    if isinstance(texts, str | Path):
+        return read_items(Path(texts))
+    return (_item(text, base, f"item {number}") for number, text in enumerate(texts, 1))
 
 
 def compare_paths(

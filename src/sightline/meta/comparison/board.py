@@ -135,7 +135,10 @@ class Board:
         return kept
 
     def _column(self, metric: str, system: str) -> Column:
-        return self.columns.setdefault(metric, {}).setdefault(system, Column())
+        columns = self.columns.setdefault(metric, {})
+        if system not in columns:
+            columns[system] = Column()
+        return columns[system]
 
     def _parts(self, spec: str, evidence: Evidence) -> Sequence[float] | None:
         metric = self.metric(spec)

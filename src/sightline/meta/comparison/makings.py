@@ -1,14 +1,24 @@
-"""What systems' scores are made of: the means of their parts, the phrases and words behind them. Why one is lower than another."""
+"""Why one system is lower than another: the means of what its scores are made of, its phrases and its words."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
 from sightline.items import Evidence, Item, Score
 from sightline.meta.comparison.board import UNNAMED
-from sightline.text.words import treebank_words
+from sightline.text.meteor_words import FUNCTION_WORDS
+
+MEANINGS = {
+    "P": "phrases per word (P)",
+    "T": "temporal misalignment (T)",
+    "inter": "repetition between sentences",
+    "intra": "repetition within sentences",
+}
+"""Parts whose names in the evidence are a paper's symbols."""
 
 SHOWN = 8
 """Phrases or words of a kind that are told."""
@@ -46,8 +56,8 @@ class Making:
 
     def add(self, evidence: Evidence) -> None:
         for name, value in {**evidence.parts, **_told(evidence)}.items():
-            if np.isfinite(value):
-                self.parts[name].add(float(value))
+            if np.isfinite(value) and name != "tanh":  # the score itself, squashed
+                self.parts[MEANINGS.get(name, name)].add(float(value))
         for phrase in evidence.phrases:
             self.phrases[phrase.text].add(phrase.contribution / len(evidence.phrases))
 
@@ -129,13 +139,23 @@ class Wording:
             return
         self.compared += 1
         known: set[str] = set().union(*references)
-        self.unsupported.update(set(said) - known)
+        self.unsupported.update(telling(said) - known)
         common = Counter(word for reference in references for word in reference)
-        self.missed.update(w for w, n in common.items() if 2 * n > len(references) and w not in said)
+        most = telling(word for word, n in common.items() if 2 * n > len(references))
+        self.missed.update(most - set(said))
 
 
-def plain_words(text: str) -> list[str]:
-    return [word for word in map(str.lower, treebank_words(text)) if any(map(str.isalnum, word))]
+@lru_cache(1 << 16)  # systems share their references
+def plain_words(text: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(text.lower()))
+
+
+_WORD = re.compile(r"\w+(?:['’-]\w+)*")
+
+
+def telling(words: Iterable[str]) -> set[str]:
+    """Words that say something of a picture: no "the" and no "with"."""
+    return set(words) - FUNCTION_WORDS
 
 
 def wordings(items: Iterable[Item]) -> dict[str, Wording]:

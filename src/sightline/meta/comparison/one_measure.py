@@ -1,6 +1,6 @@
 """Scores of several runs as one measurement: what was measured with another theta is scored again from its evidence.
 
-Two runs have each fitted theta to their own texts; their scores cannot be put side by side. The evidence of GROOViST has
+Two runs have each fitted theta to their own texts; their scores cannot be put side by side. GROOViST's evidence has
 every phrase's similarity and weight, so that the score under a common theta follows from it. Nothing else can be mended
 without the texts: it is refused with the command that mends it, unless the user takes the scores as they were measured.
 """

@@ -5,28 +5,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from sightline import charts
 from sightline.charts import counted
 from sightline.io.results import whole
 from sightline.items import Failure, Item, Score
-from sightline.meta.comparison.board import UNNAMED, Board
+from sightline.meta.comparison.board import Board
 from sightline.meta.comparison.distance import PARTS, squashed
 from sightline.meta.comparison.makings import makings, wordings
 from sightline.meta.comparison.output import chance, headline
+from sightline.meta.comparison.page_items import first, listed, most_apart, ordered, total
 from sightline.meta.comparison.page_why import side, why
-from sightline.meta.comparison.verdict import Comparison, Pair
+from sightline.meta.comparison.verdict import Comparison
 from sightline.meta.comparison.words import interval, size, verdicts
 from sightline.report import overview, page
-from sightline.report.gather import STORIES, Gathered
+from sightline.report.gather import Gathered
 from sightline.report.page import Markup, clean, number, source
 from sightline.report.parts import bullets
-from sightline.report.write import blocks, browser, data_block, pack
+from sightline.report.write import blocks, browser
 
 SCRIPTS = ("data.js", "evidence.js", "board.js", "compare.js")
-LISTED = 30
-"""So many items are listed where their texts are not at hand."""
 
 
 @dataclass(frozen=True)
@@ -77,24 +74,26 @@ def pieces(told: Told) -> Iterator[str]:
         "made": told.summary if "versions" in told.summary else None,
     }
     if told.items is None:
-        sections.insert(3, _listed(found, board))
+        sections.insert(3, listed(found, board))
         yield from page.stream(_title(found), _with_signatures(sections, told.summary), **options)
         return
-    chosen = _most_apart(found, board)
+    chosen = most_apart(found, board)
     gathered = Gathered(
-        _ordered(told.items(), chosen), (s for s in told.scores() if s.id in chosen), list(told.failures)
+        ordered(told.items(), chosen), (s for s in told.scores() if s.id in chosen), list(told.failures)
     )
     try:
-        names = [name for name in found.systems if name != UNNAMED]
         sections.insert(3, browser(found.noun, "compare.html", title="Side by side", id="items"))
         yield from page.stream(
             _title(found),
             _with_signatures(sections, told.summary),
             script="(() => {\n'use strict';\n" + "".join(map(source, SCRIPTS)) + "})();\n",
             blocks=blocks(
-                gathered, found.metrics, names, told.summary,
-                total=len({id for spec in board.metrics for c in board.columns[spec].values() for id in c.ids}),
-                first=_first(found, names),
+                gathered,
+                found.noun,
+                found.metrics,
+                found.systems,
+                told.summary,
+                {"total": total(board), "first": first(found)},
             ),
             **options,
         )  # fmt: skip
@@ -157,8 +156,10 @@ def _forests(found: Comparison) -> Markup:
         level = "corpus-level values" if pairs[0].level == "corpus" else "means"
         plot = charts.forest(points, label=f"Differences in {metric}", digits=4)
         drawn.append(
-            Markup('<article class="card"><header><h3><code>{}</code></h3><p class="quiet small">{}</p></header>{}</article>')
-            .format(clean(metric), f"difference of {level}", plot)
+            Markup(
+                '<article class="card"><header><h3><code>{}</code></h3><p class="quiet small">{}</p></header>'
+                "{}</article>"
+            ).format(clean(metric), f"difference of {level}", plot)
         )  # fmt: skip
     return Markup('<div class="cards forests">{}</div>').format(Markup("").join(drawn))
 
@@ -223,7 +224,7 @@ def _values(found: Comparison, systems: Mapping[str, Any]) -> page.Section:
                 )
             )
         rows.append(row)
-    intro = "The number that is published of each metric, corpus-level where it has such a value, with its 95 % interval."
+    intro = "The number that is published of each metric (corpus-level where it has such a value), with its interval."
     return page.Section("Systems", page.table(["system", *found.metrics], rows), intro)
 
 
@@ -251,8 +252,8 @@ def _distributions(found: Comparison, board: Board, shared: Mapping[str, set[str
             Markup('<article class="card"><h3><code>{}</code></h3>{}</article>').format(clean(title), strips)
         )
     intro = (
-        f"Each system's scores over the {counted(2, found.noun).removeprefix('2 ')} all of them have: the middle half as a box,"
-        " 5 to 95 % as a line, the median as a tick; the number is the mean."
+        f"Each system's scores over the {counted(2, found.noun).removeprefix('2 ')} all of them have: the middle half"
+        " as a box, 5 to 95 % as a line, the median as a tick; the number is the mean."
     )
     return page.Section(
         "Distributions", Markup('<div class="cards">{}</div>').format(Markup("").join(cards)), intro
@@ -276,7 +277,7 @@ def _pairs(found: Comparison) -> page.Section:
     ]
     rows = [
         [pair.metric, pair.a, pair.b, Markup("<strong>{}</strong>").format(size(one.difference)),
-         Markup('<span class="keep">{}</span>').format(interval(pair).removeprefix(" (95 %: ").removesuffix(")") or "–"),
+         Markup('<span class="keep">{}</span>').format(interval(pair)[8:-1] or "–"),
          chance(one.p), chance(one.p_holm), one.wins, one.ties, one.losses, one.n, size(one.detectable)]
         for pair in found.pairs if (one := pair.contest)
     ]  # fmt: skip
@@ -285,65 +286,3 @@ def _pairs(found: Comparison) -> page.Section:
         " of five: a smaller one may be there unseen."
     )
     return page.Section("All comparisons", page.table(columns, rows, head=False), intro, id="comparisons")
-
-
-def _apart(found: Comparison, board: Board) -> dict[str, float]:
-    """How far systems differ in each item, in units of the usual difference of the pair in the metric."""
-    apart: dict[str, float] = {}
-    for pair in found.pairs:
-        a, b = board.scores(pair.metric, pair.a), board.scores(pair.metric, pair.b)
-        ids = [id for id in a if id in b]
-        gaps = np.abs(np.array([a[id] - b[id] for id in ids]))
-        usual = float(gaps.std()) or 1.0
-        for id, gap in zip(ids, gaps / usual, strict=True):
-            apart[id] = max(apart.get(id, 0.0), float(gap))
-        for id in (*pair.only_a, *pair.only_b):
-            apart.setdefault(id, 0.0)
-    return apart
-
-
-def _most_apart(found: Comparison, board: Board) -> dict[str, int]:
-    """The items that the page shows, and where each stands: those that differ most, as many as a report takes."""
-    apart = _apart(found, board)
-    shown = sorted(apart, key=lambda id: (-apart[id], id))[: max(1, STORIES // len(found.systems))]
-    return {id: place for place, id in enumerate(shown)}
-
-
-def _ordered(items: Iterable[Item], chosen: Mapping[str, int]) -> list[Item]:
-    """The chosen items, those of one id beside each other, so that both are unpacked at once."""
-    return sorted((item for item in items if item.id in chosen), key=lambda item: chosen[item.id])
-
-
-def _first(found: Comparison, names: Sequence[str]) -> list[int]:
-    """Which systems and metric the page opens with: the pair that differs most surely."""
-    pair = max(found.pairs, key=_strength)
-    a, b = (pair.a, pair.b)
-    return [
-        names.index(a) if a in names else -1,
-        names.index(b) if b in names else -1,
-        found.metrics.index(pair.metric),
-    ]
-
-
-def _strength(pair: Pair) -> float:
-    one = pair.contest
-    width = (one.high - one.low) if one.low is not None and one.high is not None else 0.0
-    return abs(one.difference) / width if width > 0 else 0.0
-
-
-def _listed(found: Comparison, board: Board) -> page.Section:
-    """The items that differ most, where their texts are not at hand."""
-    rows: list[list[Any]] = []
-    for pair in found.pairs:
-        a, b = board.scores(pair.metric, pair.a), board.scores(pair.metric, pair.b)
-        far = sorted((id for id in a if id in b), key=lambda id: (-abs(a[id] - b[id]), id))
-        rows += [
-            [pair.metric, id, pair.a, a[id], pair.b, b[id], a[id] - b[id]]
-            for id in far[: max(3, LISTED // len(found.pairs))]
-        ]
-    intro = "Only scores are known here; compare the files of texts to see them side by side."
-    return page.Section(
-        "Furthest apart",
-        page.table(["metric", found.noun, "a", "score", "b", "score", "a − b"], rows, head=False),
-        intro,
-    )

@@ -6,7 +6,7 @@ from sightline import charts
 from sightline.charts import counted
 from sightline.meta.comparison.makings import SHOWN, Making, Wording, costly, more_of, part_rows
 from sightline.report import page
-from sightline.report.page import Markup, clean, number
+from sightline.report.page import Markup, clean
 
 FAR = 0.2
 """Parts whose means lie at least so many of an item's spreads apart are marked: Cohen calls that a small effect."""
@@ -43,7 +43,7 @@ def _metric(metric: str, made: Mapping[str, Making], systems: Sequence[str], nou
     if rows:
         body = [
             [Markup("{}{}").format(clean(row.name), Markup(' <span class="far">●</span>') if row.apart >= FAR else ""),
-             *(number(mean) for mean in row.means)]
+             *row.means]
             for row in rows[:12]
         ]  # fmt: skip
         head = ["mean of", *systems]
@@ -97,28 +97,29 @@ def _wording(said: Mapping[str, Wording], systems: Sequence[str], noun: str) -> 
         return []
     texts = [said[name] for name in there]
     rows: list[list[object]] = [
-        [f"words per {noun}", *(number(one.words / one.texts, 1) for one in texts)],
-        ["different words", *(number(len(one.different)) for one in texts)],
+        [f"words per {noun}", *(round(one.words / one.texts, 3) for one in texts)],
+        ["different words", *(len(one.different) for one in texts)],
     ]
     if all(one.compared for one in texts):
         rows.append(
-            ["words no reference has, per " + noun,
-             *(number(one.unsupported.total() / one.compared, 2) for one in texts)]
+            ["telling words no reference has, per " + noun,
+             *(one.unsupported.total() / one.compared for one in texts)]
         )  # fmt: skip
         rows.append(
-            ["words most references have, missed, per " + noun,
-             *(number(one.missed.total() / one.compared, 2) for one in texts)]
+            ["telling words most references have, missed, per " + noun,
+             *(one.missed.total() / one.compared for one in texts)]
         )  # fmt: skip
     cards = [_card("The texts", page.table(["", *there], rows), f"{counted(texts[0].texts, noun)} of each system."
                    if len({one.texts for one in texts}) == 1 else "")]  # fmt: skip
     if all(one.compared for one in texts):
         for title, counts in (
-            ("Words that no reference has", {name: said[name].unsupported for name in there}),
-            ("Words that most references have, missed", {name: said[name].missed for name in there}),
+            ("Telling words that no reference has", {name: said[name].unsupported for name in there}),
+            ("Telling words that most references have, missed", {name: said[name].missed for name in there}),
         ):
             bodies = {
                 name: _list([(word, f"{n}×") for word, n in more_of(
-                    counts[name], [counts[other] for other in there if other != name], SHOWN)], "none more than the others")
+                    counts[name], [counts[other] for other in there if other != name], SHOWN)],
+                    "none more than the others")
                 for name in there
             }  # fmt: skip
             cards.append(

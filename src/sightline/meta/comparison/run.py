@@ -1,4 +1,4 @@
-"""A comparison from what the user named to its files: texts are scored in one run, scores of runs become one measurement."""
+"""A comparison from what the user named to its files: texts are scored in one run, runs become one measurement."""
 
 import json
 import shlex
@@ -11,8 +11,8 @@ from typing import Any
 
 from sightline.charts import counted
 from sightline.errors import UsageError
-from sightline.features.text import is_caption
 from sightline.io import BadLine, read_items
+from sightline.io.provenance import provenance
 from sightline.io.results import ResultFolder
 from sightline.io.scores import SCORES, ScoreWriter, read_scores
 from sightline.items import Failure, Item, Score
@@ -24,11 +24,11 @@ from sightline.meta.comparison.page import Told, write_page
 from sightline.meta.comparison.sources import Source
 from sightline.meta.comparison.verdict import Comparison, compared
 from sightline.metrics import Metric
-from sightline.io.provenance import provenance
-from sightline.pipeline.journal import InputDigest
 from sightline.pipeline.files import scored_into
+from sightline.pipeline.journal import InputDigest
 from sightline.pipeline.run import Progress, Run
 from sightline.pipeline.totals import Totals
+from sightline.text.sentences import is_caption
 
 
 @dataclass(frozen=True)

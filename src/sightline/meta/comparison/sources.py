@@ -1,4 +1,4 @@
-"""What a user names to be compared: files of texts to score, runs' folders, files of scores; each with a system's name or not."""
+"""What a user names to be compared: files of texts, runs' folders, files of scores; with a system's name or not."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -172,9 +172,8 @@ def _notes(board: Board, pairs: Sequence[Pair], noun: str) -> list[str]:
         )
         where = ", ".join(pair.metric for pair in some)
         notes.append(
-            f"{where}: {left} {'is' if len(only_a) + len(only_b) == 1 else 'are'} left out, having no score"
-            f" of {b if not only_b else a if not only_a else 'the other'};"
-            f" {a} and {b} are compared on the {counted(some[0].contest.n, noun)} they share"
+            f"{where}: {left} {'has' if len(only_a) + len(only_b) == 1 else 'have'} no counterpart"
+            f" with a score; {a} and {b} are compared on the {counted(some[0].contest.n, noun)} they share"
         )
     for spec in board.metrics:
         for system in board.systems:

@@ -41,8 +41,8 @@ def _of_two(pair: Pair, noun: str) -> str:
     if pair.winner is None:
         shown = f"; {size(one.detectable)} could have been shown" if one.detectable else ""
         return (
-            f"{pair.metric}: {first} and {second} are not told apart ({number(values[0], 4)} and {number(values[1], 4)},"
-            f" difference {gap}{between}, p {chance(one.p_holm)}{shown}). {higher}."
+            f"{pair.metric}: {first} and {second} are not told apart ({number(values[0], 4)} and"
+            f" {number(values[1], 4)}, difference {gap}{between}, p {chance(one.p_holm)}{shown}). {higher}."
         )
     return (
         f"{pair.metric}: {first} is higher than {second}, {number(values[0], 4)} against {number(values[1], 4)},"
@@ -58,7 +58,7 @@ def _of_many(metric: str, pairs: Sequence[Pair], systems: Systems, against: str 
     beaten = {(pair.winner, pair.b if pair.winner == pair.a else pair.a) for pair in pairs if pair.winner}
     names = list(dict.fromkeys(name for pair in pairs for name in (pair.a, pair.b)))
     values = {name: headline(systems.get(name, {}).get(metric)) for name in names}
-    ranked = sorted(names, key=lambda name: -(values[name] if values[name] is not None else float("-inf")))
+    ranked = sorted(names, key=lambda name: -(values[name] or 0.0))
     told = f"{metric}: " + ", ".join(f"{name} {number(values[name], 4)}" for name in ranked) + "."
     if against is not None:
         others = [name for name in ranked if name != against]

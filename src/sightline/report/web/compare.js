@@ -160,9 +160,9 @@ function versus(sides, which) {
   return [root, every.length ? legend() : null, el('div', { class: 'sides evidence-sides' }, panels), shared ? references(shared.story) : null].filter(Boolean);
 }
 
-function evidenceOf({ found: { evidence }, sentences, phrases, system, side }, metric, link) {
+function evidenceOf({ found: { evidence }, sentences, phrases, system }, metric, link) {
   const some = Object.keys(evidence.parts).length || evidence.notes.length || phrases.length || evidence.pairs.length;
-  return some ? [chip(system, side), Object.keys(evidence.parts).length ? partList(evidence.parts) : null,
+  return some ? [el('span', { class: 'visually-hidden' }, index.systems[system]), Object.keys(evidence.parts).length ? partList(evidence.parts) : null,
     evidence.notes.length ? noteList(evidence.notes) : null,
     phrases.length ? phraseTable(phrases, evidence, metric, link) : null,
     evidence.pairs.length ? pairList(evidence.pairs, sentences) : null] : null;
