@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal, get_args
 
 Box = tuple[float, float, float, float]
 """x0, y0, x1, y1 in pixels of the upright picture."""
@@ -11,8 +11,9 @@ Box = tuple[float, float, float, float]
 Key = tuple[str, str | None]
 """What tells two items apart: id and system."""
 
-Phase = Literal["play", "tutorial", "probation", "gold", "attention"]
-"""When in a study a rating was given: in play, in training, or on an item whose answer is known beforehand."""
+Phase = Literal["play", "tutorial", "probation", "qualification", "gold", "attention"]
+"""When in a study a rating was given: in play, in training, to qualify, or on an item whose answer is known."""
+PHASES: Final[tuple[Phase, ...]] = get_args(Phase)
 
 
 @dataclass(frozen=True, slots=True)

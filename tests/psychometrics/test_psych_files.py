@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from sightline.cli.app import load_commands
 from sightline.errors import UsageError
+from sightline.psychometrics.agreement.competency import known_answers
 from sightline.psychometrics.model.simulate import simulate
 from sightline.psychometrics.reading import read_expert, read_ratings
 
@@ -105,17 +106,16 @@ def test_covariates_from_columns_words_and_tables(tmp_path):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("rater,item,rating\na,x,1\nb,x,two\n", r"line 3, column 'rating': 'two' is not a number"),
-        ("person,x,y\na,1,2\n\nb,oops,2\n", r"line 4, column 'x': 'oops' is not a number"),
-        ("rater,item,rating\na,x,1\nb,x,2\na,x,3\n", r"lines 2 and 4: rater 'a' rated item 'x' twice"),
-        ("person,x,y\na,1,2\na,1,2\n", r"lines 2 and 3: 'a' is twice in column 'person'"),
-        ("rater,item,rating\na,x\n", r"line 2: 2 cells where the first line has 3"),
-        ("rater,item,rating\n,x,1\n", r"line 2: column 'rater' is empty"),
-        ("x,x\n1,2\n", r"two columns are called 'x'"),
+        ("rater,item,rating\na,x,1\nb,x,two\n", r":3: column 'rating': 'two' is not a number"),
+        ("person,x,y\na,1,2\n\nb,oops,2\n", r":4: column 'x': 'oops' is not a number"),
+        ("person,x,y\na,1,2\na,1,2\n", r":2 and .*:3: 'a' is twice in column 'person'"),
+        ("rater,item,rating\na,x\n", r":2: 2 cells where the first line has 3"),
+        ("rater,item,rating\n,x,1\n", r":2: column 'rater' is empty"),
+        ("x,x\n1,2\n", r"two columns have the same name, 'x'"),
         ("1,2\n1,2\n", r"the first line must name the columns"),
         ("", r"the file is empty"),
         ("rater,item,rating\n", r"holds no ratings"),
-        ("x,y\n1,inf\n2,1\n", r"line 2, column 'y': 'inf' is not a number"),
+        ("x,y\n1,inf\n2,1\n", r":2: column 'y': 'inf' is not a number"),
     ],
 )
 def test_bad_files_are_told_in_one_line(tmp_path, text, told):
@@ -141,6 +141,85 @@ def test_covariate_that_differs_within_a_person(tmp_path):
     path = write(tmp_path, "rater,item,rating,z\na,x,1,1\na,y,1,2\n")
     with pytest.raises(UsageError, match="'z' is not the same in all rows of 'a'"):
         read_ratings(path, covariates=["z"])
+
+
+STUDY = """item,rater,criterion,value,phase,expert
+t1,ann,overall,5,tutorial,1
+p1,ann,overall,4,probation,4
+p1,ann,overall,3,probation,4
+g1,ann,overall,2,gold,2
+x,ann,overall,1,play,
+x,ann,overall,3,play,
+y,ann,overall,2,play,
+a1,bob,overall,1,attention,5
+g1,bob,overall,2,gold,2
+x,bob,overall,2,playing,
+y,bob,overall,1,,
+"""
+
+
+def test_only_play_counts_and_the_last_of_repeated_answers(tmp_path):
+    found = read_ratings(write(tmp_path, STUDY))
+    assert (found.persons, found.items) == (["ann", "bob"], ["x", "y"])
+    assert found.values.tolist() == [[3, 2], [2, 1]]
+    assert found.left_out == {"tutorial": 1, "probation": 2, "gold": 2, "repeated": 1, "attention": 1}
+    known = [(one.rater, one.item, one.value, one.expert) for one in found.known]
+    assert known == [
+        ("ann", "p1", 3, 4), ("ann", "g1", 2, 2), ("bob", "a1", 1, 5), ("bob", "g1", 2, 2)
+    ]  # fmt: skip
+
+
+def test_known_answers_say_how_far_raters_can_be_trusted(tmp_path):
+    found = known_answers(read_ratings(write(tmp_path, STUDY)).known)
+    ann, bob = found.raters
+    assert (ann.answers, ann.exact, ann.adjacent, ann.score) == (2, 0.5, 1, 1.5)
+    assert (bob.answers, bob.exact, bob.adjacent, bob.score) == (2, 0.5, 0.5, 1)
+    assert found.mean("score") == 1.25 and found.items == 3
+    assert found.competency is None and found.why
+
+
+def test_phases_of_another_meaning_are_told_and_count(tmp_path):
+    path = write(tmp_path, "rater,item,rating,phase\na,x,1,autumn\nb,x,2,spring\n")
+    found = read_ratings(path)
+    assert found.values.ravel().tolist() == [1, 2]
+    assert "'autumn', 'spring'" in found.notes[0]
+
+
+def test_ratings_that_were_all_given_in_training_are_told(tmp_path):
+    path = write(tmp_path, "rater,item,rating,phase\na,x,1,tutorial\nb,x,2,gold\n")
+    with pytest.raises(UsageError, match=r"no rating was given in ordinary play \(1 tutorial, 1 gold\)"):
+        read_ratings(path)
+
+
+def test_one_id_of_several_systems_is_several_items(tmp_path):
+    path = write(tmp_path, "rater,item,rating,system\na,x,1,one\na,x,2,two\nb,y,3,one\n")
+    assert read_ratings(path).items == ["x (one)", "x (two)", "y"]
+
+
+def test_items_with_ratings_are_no_single_ratings(tmp_path):
+    path = write(tmp_path, '{"id": "a", "text": "t", "ratings": {"overall": [1, 2]}}\n', "items.jsonl")
+    with pytest.raises(UsageError, match="do not say who rated"):
+        read_ratings(path)
+
+
+def test_the_command_tells_what_it_left_out(tmp_path, responses):
+    rows = list(csv.DictReader(responses.open()))
+    lines = ["item,rater,value,phase,expert"]
+    for n, row in enumerate(rows):
+        lines += [f"q{i},{row['person']},{row[f'q{i}']},play," for i in range(6)]
+        lines += [f"g{i},{row['person']},{1 + (n + i) % 3},gold,{1 + i % 3}" for i in range(5)]
+    path = write(tmp_path, "\n".join([*lines, f"q0,p0,{rows[0]['q0']},play,"]), "export.csv")
+    done = run(path, "-o", tmp_path / "a", "--samples", "20")
+    assert done.exit_code == 0, done.output
+    assert run(responses, "-o", tmp_path / "b", "--covariate", "z", "--samples", "20").exit_code == 0
+    assert "600 left out: given on items whose answer is known" in " ".join(done.output.split())
+    assert "1 left out: repeated: of several answers of one person" in " ".join(done.output.split())
+    fit, plain = (json.loads((tmp_path / name / "fit.json").read_text()) for name in "ab")
+    assert fit["answers"] == plain["answers"] == 720, "the fit is over what was played"
+    assert [row["n"] for row in fit["ratings_left_out"]] == [600, 1]
+    assert fit["known_answers"]["answers"] == 600 and fit["known_answers"]["competency"]["people"] == 120
+    person = next(csv.DictReader((tmp_path / "a" / "persons.csv").open()))
+    assert person["known_answers"] == "5" and 0 <= float(person["known_score"]) <= 2
 
 
 @settings(max_examples=80, deadline=None)

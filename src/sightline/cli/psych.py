@@ -85,7 +85,7 @@ def psych(
     console.print(items_table(analysis))
     for line in in_short(analysis):
         console.print(f"• {escape(line)}")
-    for note in analysis.fit.responses.notes:
+    for note in (*analysis.ratings.notes, *analysis.fit.responses.notes):
         console.print(f"Note: {escape(note)}.")
     console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
     if analysis.fit.responses.left_out:

@@ -24,9 +24,11 @@ from sightline.psychometrics.agreement.coefficients import (
 from sightline.psychometrics.agreement.competency import (
     Competency,
     Factorial,
+    KnownAnswers,
     competency,
     competency_scores,
     factorial,
+    known_answers,
 )
 from sightline.psychometrics.agreement.workers import THRESHOLD, Selection, select_workers
 from sightline.psychometrics.model.facets import Facets, fit_facets
@@ -109,6 +111,8 @@ class Analysis:
     design: Factorial | None
     workers: Selection | None
     facets: Facets | None = None
+    known: KnownAnswers | None = None
+    """Raters on the items whose answer the study knows, where the file says which these are."""
 
     @cached_property
     def two_step(self) -> list[Coefficient]:
@@ -163,6 +167,8 @@ def analyse(ratings: Ratings, settings: Settings) -> Analysis:
         at = [(f"{p.covariate} = {p.value:g}", p.mean) for p in analysis.predictions]
         at = at or [("mean ability", found.spread[0].estimate)]
         analysis = replace(analysis, competency=competency(found, people.wle.ability, at))
+    if ratings.known:
+        analysis = replace(analysis, known=known_answers(ratings.known))
     if settings.facets:
         analysis = replace(analysis, facets=fit_facets(ratings.values, ratings.persons, errors=True))
     if settings.gold:

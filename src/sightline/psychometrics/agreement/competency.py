@@ -6,9 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from sightline.errors import UsageError
+from sightline.items import Rating
 from sightline.psychometrics.model.design import category_probabilities
-from sightline.psychometrics.model.fit import Fit, thurstone_thresholds
-from sightline.psychometrics.model.responses import Floats
+from sightline.psychometrics.model.fit import Fit, fit, thurstone_thresholds
+from sightline.psychometrics.model.persons import wle
+from sightline.psychometrics.model.responses import Floats, from_values
 
 EXACT, ADJACENT = 2, 1
 
@@ -95,6 +97,71 @@ def _at(fit: Fit, label: str, ability: float, first: Floats, second: Floats) -> 
         float((second < ability).mean()),
         float((first < ability).mean()),
     )
+
+
+@dataclass(frozen=True)
+class Checked:
+    """How one rater did on items whose answer a study knows."""
+
+    rater: str
+    answers: int
+    exact: float
+    """Share of answers that are the expert's."""
+    adjacent: float
+    """Share that are at most one level off."""
+    score: float
+    """The mean competency score: 2 for exact agreement, 1 for one level apart, 0 for more."""
+
+
+@dataclass(frozen=True)
+class KnownAnswers:
+    """What gold items, attention checks and the probation say of the raters."""
+
+    raters: tuple[Checked, ...]
+    items: int
+    competency: Competency | None
+    """The partial credit model on the competency scores, where there is enough for one."""
+    why: str | None
+    """Why there is no model."""
+
+    @property
+    def answers(self) -> int:
+        return sum(one.answers for one in self.raters)
+
+    def mean(self, name: str) -> float:
+        """A share or score over all answers."""
+        return sum(one.answers * float(getattr(one, name)) for one in self.raters) / self.answers
+
+
+def known_answers(known: Sequence[Rating]) -> KnownAnswers | None:
+    """Raters beside the truth of the items that they were checked on; None where nobody was."""
+    given = [one for one in known if one.expert is not None and not np.isnan(one.value)]
+    if not given:
+        return None
+    names = ["/".join(filter(None, one.key)) for one in given]
+    expert = {name: float(one.expert or 0) for name, one in zip(names, given, strict=True)}
+    items = {name: place for place, name in enumerate(expert)}
+    raters = {name: place for place, name in enumerate(dict.fromkeys(one.rater for one in given))}
+    values = np.full((len(raters), len(items)), np.nan)
+    for name, one in zip(names, given, strict=True):
+        values[raters[one.rater], items[name]] = one.value
+    scores = competency_scores(values, list(items), expert)
+    checked = []
+    for name, own in zip(raters, scores, strict=True):
+        own = own[~np.isnan(own)]
+        mean = float(own.mean())
+        checked.append(
+            Checked(name, len(own), float((own == EXACT).mean()), float((own >= ADJACENT).mean()), mean)
+        )
+    try:
+        responses = from_values(scores, persons=list(raters), items=list(items), unused="collapse")
+        found = fit(responses)
+        weighted = wle(found)
+        at = [("mean ability", found.spread[0].estimate)]
+        model = competency(found, weighted.ability[found.groups.of_person], at)
+    except UsageError as fault:
+        return KnownAnswers(tuple(checked), len(items), None, str(fault))
+    return KnownAnswers(tuple(checked), len(items), model, None)
 
 
 @dataclass(frozen=True)

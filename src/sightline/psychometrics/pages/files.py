@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from sightline.io.json_csv import safe_cell
+from sightline.io.ratings import REASONS
 from sightline.io.results import ResultFolder
 from sightline.psychometrics.analysis import Analysis
 from sightline.psychometrics.model.fit import Coefficient
@@ -23,6 +24,14 @@ FIGURES = {
     "wright": "Wright map: people on the left, the items' thresholds on the right, on one axis",
     "curves": "Probability of each level along the ability, for each item",
 }
+
+CHECKED = {
+    "answers": "known_answers",
+    "exact": "known_exact",
+    "adjacent": "known_adjacent",
+    "score": "known_score",
+}
+"""What persons.csv calls the parts of a rater's record on items whose answer is known."""
 
 
 def write_analysis(analysis: Analysis, folder: Path, title: str) -> dict[str, Any]:
@@ -106,6 +115,12 @@ def person_table(analysis: Analysis) -> dict[str, Any]:
         "answers": people.answers.astype(np.int64),
     }
     columns |= asdict(people.fit)
+    if analysis.known:
+        checked = {one.rater: asdict(one) for one in analysis.known.raters}
+        for name, column in CHECKED.items():
+            columns[column] = [
+                checked[person][name] if person in checked else None for person in columns["person"]
+            ]
     for n, name in enumerate(analysis.fit.responses.covariate_names):
         columns[name if name not in columns else f"covariate_{name}"] = analysis.fit.responses.covariates[
             :, n
@@ -188,8 +203,22 @@ def summarise(analysis: Analysis) -> dict[str, Any]:
                 if not keep
             ],
         }
+    if analysis.known:
+        known = analysis.known
+        summary["known_answers"] = {
+            "raters": len(known.raters),
+            "items": known.items,
+            "answers": known.answers,
+            **{name: known.mean(name) for name in ("exact", "adjacent", "score")},
+            "competency": asdict(known.competency) if known.competency else None,
+            "why": known.why,
+        }
     summary["left_out"] = found.responses.left_out
-    summary["notes"] = list(found.responses.notes)
+    summary["ratings_left_out"] = [
+        {"reason": name, "n": count, "why": REASONS[name]}
+        for name, count in analysis.ratings.left_out.items()
+    ]
+    summary["notes"] = [*analysis.ratings.notes, *found.responses.notes]
     return summary
 
 

@@ -2,7 +2,9 @@
 
 import numpy as np
 
+from sightline.io.ratings import told
 from sightline.psychometrics.agreement.alpha import Interval
+from sightline.psychometrics.agreement.competency import KnownAnswers
 from sightline.psychometrics.analysis import Analysis
 
 NOISY, REGULAR = 1.3, 0.7
@@ -37,6 +39,9 @@ def in_short(analysis: Analysis) -> list[str]:
     ]
     if analysis.competency:
         lines += competency_verdicts(analysis)
+    if analysis.known:
+        lines.append(known_verdict(analysis.known))
+    lines += told(dict(analysis.ratings.left_out))
     if analysis.workers:
         kept = sum(worker.keep for worker in analysis.workers.workers)
         lines.append(
@@ -45,6 +50,17 @@ def in_short(analysis: Analysis) -> list[str]:
     if not analysis.fit.converged:
         lines.insert(0, "The estimation did not converge: do not rely on these numbers.")
     return lines
+
+
+def known_verdict(known: KnownAnswers) -> str:
+    """How far the raters can be trusted where the truth is known."""
+    poor = [one.rater for one in known.raters if one.score < 1]
+    told = f"; {_some(poor)} score below 1" if poor else ""
+    return (
+        f"On {known.items} items whose answer is known, {len(known.raters)} raters gave {known.answers} answers: "
+        f"{100 * known.mean('exact'):.0f} % exact, {100 * known.mean('adjacent'):.0f} % at most one level off, "
+        f"competency {known.mean('score'):.2f} of 2{told}."
+    )
 
 
 def agreement_verdict(alpha: Interval, scale: str) -> str:
