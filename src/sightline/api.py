@@ -1,11 +1,13 @@
 """The public face: what a user asks of Sightline, each a function. The command line is thin over these."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from sightline.errors import UsageError
-from sightline.io import BadLine, item_from_dict, read_items
+from sightline.io import BadLine, read_items
+from sightline.io.given import items_given
+from sightline.io.pictures import files
 from sightline.io.results import ResultFolder
 from sightline.items import Item
 from sightline.pipeline.files import scored_into
@@ -48,7 +50,7 @@ def score_file(
 
 
 def score(
-    items: Iterable[Item | Mapping[str, Any]] | str | Path,
+    items: Any,
     metrics: Sequence[str] = ("groovist",),
     *,
     engine: str = "local",
@@ -59,13 +61,20 @@ def score(
     regions: str = Settings.regions,
     region_count: int = Settings.region_count,
     concreteness: str | Path | None = None,
+    format: str | None = None,
+    allow_urls: bool = False,
     **options: str | float | None,
 ) -> Result:
-    """Score items (objects, dictionaries in the form of the JSON Lines contract, or a file) with metrics.
+    """Score items with metrics, as `sightline score` does.
 
-    Image paths in dictionaries are relative to `base`. Bad lines of a file are failures, a bad dictionary is an error.
-    `options` are named choices of single metrics: `theta`, `idf`,
-    `coherence`, …
+    Arguments: `items`: the path of a file, or a list of Items and of dictionaries with the fields of JSON Lines, a data
+    frame (pandas, polars), or a data set of Hugging Face; an item without an id has its number. A picture is a path
+    relative to `base`, a PIL image, an array, bytes, or with `allow_urls` an address on the web. `metrics`: their names
+    with options. `format` of a file. The rest are choices as on the command line; `options` are those of single
+    metrics: `theta`, `idf`, `coherence`, … `cache`: a folder, True for the usual one, None or False for none.
+
+    Returns the scores with their evidence, the failures and a summary. Bad lines of a file are failures.
+    Raises UsageError where the metrics, the choices or the items are wrong, BadLine for a bad dictionary.
     """
     if isinstance(metrics, str):
         raise UsageError("metrics is a list of names: metrics=['groovist']")
@@ -78,23 +87,14 @@ def score(
     ).with_options(**{key: None if value is None else str(value) for key, value in options.items()})
     if cache is not True:
         settings = settings.with_cache(Path(cache) if cache else None)
-    if isinstance(items, Item | Mapping):
-        raise UsageError("items is a list of items, of dictionaries as in JSON Lines, or the path of a file")
-    ready: tuple[Item | BadLine, ...] = (
-        tuple(read_items(Path(items), on_error="collect"))
-        if isinstance(items, str | Path)
-        else tuple(_item(item, Path(base), f"item {number}") for number, item in enumerate(items, 1))
-    )
-    kept = score_in_memory(ready, Run(metrics, settings, engine))
+    run = Run(metrics, settings, engine)  # what is wrong with the choices is told before anything is read
+    files.keep_in(settings.cache)
+    with files.from_the_web(allow_urls):
+        ready: tuple[Item | BadLine, ...] = (
+            tuple(read_items(Path(items), format=format, on_error="collect"))
+            if isinstance(items, str | Path)
+            else tuple(items_given(items, Path(base)))
+        )
+    kept = score_in_memory(ready, run)
     found = tuple(item for item in ready if isinstance(item, Item))
     return Result(found, kept.scores, kept.failures, kept.summary)
-
-
-def _item(given: object, base: Path, where: str) -> Item:
-    if isinstance(given, Item):
-        return given
-    if not isinstance(given, Mapping):
-        raise UsageError(
-            f"{where} is a {type(given).__name__}; give an Item, or a dictionary as in JSON Lines"
-        )
-    return item_from_dict(given, base, where)

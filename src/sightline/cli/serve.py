@@ -24,6 +24,10 @@ def serve(
     staff: Annotated[
         str | None, typer.Option(help="Give this staff member a new password and print it.")
     ] = None,
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option(help="Address or network of a proxy in front; 127.0.0.1 unless given. May be repeated."),
+    ] = None,
     sample: Annotated[bool, typer.Option(help="Begin an empty database with sample studies.")] = True,
 ) -> None:
     """Let people play the rating game and take part in studies, in the browser."""
@@ -31,17 +35,21 @@ def serve(
     extra("fastapi", "server")
     extra("sqlalchemy", "server")
     from sightline.server.start import open_database, run, set_up_studies
+    from sightline.server.storage.qualification import outlook
 
     _check_port(host, port)
     database, password = open_database(db, sample=sample, staff=staff)
     for stored, link in set_up_studies(database, study or [], public):
         console.print(f"{stored.study.title}: http://{host}:{port}{link}")
+        with database.read() as connection:
+            if told := outlook(connection, stored):
+                console.print(told, highlight=False)
     console.print(
         f"Open http://{host}:{port} to play, http://{host}:{port}/staff to run studies. Ctrl-C ends."
     )
     if password:
         console.print(f"Staff login: {password[0]} with password {password[1]} (shown once)", highlight=False)
-    run(database, host, port)
+    run(database, host, port, trusted_proxy or ["127.0.0.1"])
 
 
 def _check_port(host: str, port: int) -> None:
