@@ -79,8 +79,13 @@ def entries(folder: Path) -> int:
         return 0
 
 
-def results(folder: Path) -> dict[str, bytes]:
-    return {name: (folder / name).read_bytes() for name in ("scores.jsonl", "failures.jsonl", "summary.json")}
+def results(folder: Path) -> dict[str, Any]:
+    """Everything but what was typed and when."""
+    summary = json.loads((folder / "summary.json").read_text())
+    told = {name: value for name, value in summary.items() if name not in ("command", "date")}
+    return {"summary": told} | {
+        name: (folder / name).read_bytes() for name in ("scores.jsonl", "failures.jsonl")
+    }
 
 
 def test_killed_at_random_moments_and_resumed(tmp_path: Path, environment: dict[str, str]) -> None:
@@ -176,7 +181,7 @@ def test_a_resumed_run_notices_what_changed(
     with pytest.raises(Crash):
         score_file(source, run("clipscore"), folder, progress=quiet)
     monkeypatch.undo()
-    with pytest.raises(UsageError, match="other metrics or settings"):
+    with pytest.raises(UsageError, match="metrics was clipscore, now it is rovist-nr"):
         score_file(source, run("rovist-nr"), folder, resume=True, progress=quiet)
     items = [json.loads(line) for line in source.read_text().splitlines()[:5]]
     items[0]["sentences"] = ["A cat.", "A cat.", "A cat."]
@@ -209,7 +214,7 @@ def test_a_resumed_run_notices_another_content_of_a_given_file(
         score("0.6")
     monkeypatch.undo()
     ratings.write_text("dog;1.5\n")
-    with pytest.raises(UsageError, match="other metrics or settings"):
+    with pytest.raises(UsageError, match="belongs to another run: concreteness was"):
         score("0.6")
 
 

@@ -1,20 +1,24 @@
 """What METEOR counts: the alignment with the best reference, by Sightline or by METEOR's own jar."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from sightline.errors import Unscorable, UsageError
-from sightline.features.base import Feature, Features, Tools
+from sightline.features.base import Feature, Features, Fit, Statistic, Tools
 from sightline.features.reference import TokenKind, Tokens
-from sightline.jars import ask_meteor, need_java
+from sightline.jars import ask_meteor, jar_files, need_java
 from sightline.text.alignment import align
 from sightline.text.meteor_words import FUNCTION_WORDS, normal
 from sightline.text.paraphrases import Paraphrases, load_paraphrases
+from sightline.text.sentences import is_caption
 from sightline.text.wordnet import WordNet, load_wordnet, meteor_jar
+
+Task = Literal["rank", "hter"]
+"""What METEOR's weights were tuned for: COCO's caption evaluation uses `rank`, that of VIST stories `hter`."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +64,9 @@ class MeteorMatches(Feature[MeteorCounts]):
         return (Tokens(self.kind),)
 
     def compute(self, batch: Sequence[Features], tools: Tools) -> list[MeteorCounts | Unscorable]:
-        wordnet = load_wordnet(tools.option("wordnet"))
+        wordnet = tools.held(load_wordnet, tools.option("wordnet"))
         table = tools.option("paraphrases")
-        paraphrases = load_paraphrases(table) if table else None
+        paraphrases = tools.held(load_paraphrases, table) if table else None
         found: list[MeteorCounts | Unscorable] = []
         for got in batch:
             value = got[Tokens(self.kind)]
@@ -73,12 +77,36 @@ class MeteorMatches(Feature[MeteorCounts]):
         return found
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        wordnet = load_wordnet(tools.option("wordnet"))
-        stages = ["exact", "stem"] + ([f"synonym({wordnet.name})"] if wordnet else [])
+        wordnet = tools.held(load_wordnet, tools.option("wordnet"))
+        stages = ["exact", "stem"] + ([f"synonym({wordnet.resource.digest})"] if wordnet else [])
         if table := tools.option("paraphrases"):
-            stages.append(f"paraphrase({Path(table).name})")
-        jar = wordnet is not None and wordnet.function_words is not None
-        return {"stages": "+".join(stages), "function": wordnet.name if jar and wordnet else "embedded"}
+            stages.append(f"paraphrase({tools.held(load_paraphrases, table).resource.digest})")
+        function = (
+            "embedded" if wordnet is None or wordnet.function_words is None else wordnet.resource.digest
+        )
+        return {"stages": "+".join(stages), "function": function}
+
+
+@dataclass(frozen=True)
+class MeteorTask(Statistic[Task]):
+    """The task of a whole run: `rank` where most of its texts are captions, `hter` where most are stories."""
+
+    name = "task"
+
+    def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[Task]:
+        captions = items = 0
+        for got in corpus:
+            items += 1
+            captions += is_caption(got.item)
+        return Fit("rank" if 2 * captions >= items else "hter", "corpus")
+
+    def load(self, saved: Any) -> Task:
+        if saved not in ("rank", "hter"):
+            raise ValueError("neither rank nor hter")
+        return "rank" if saved == "rank" else "hter"
+
+    def told(self, fit: Fit[Task]) -> str:
+        return fit.value  # as where the user says so
 
 
 @dataclass(frozen=True)
@@ -102,7 +130,7 @@ class JavaMeteor(Feature[MeteorCounts]):
         return [MeteorCounts(tuple(next(rows) for _ in value.references)) for value in values]
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return {"stages": f"exact+stem+synonym+paraphrase({_jar(tools).name})"}
+        return {"stages": f"exact+stem+synonym+paraphrase({jar_files(_jar(tools)).digest})"}
 
 
 def from_java(line: str) -> tuple[float, ...]:

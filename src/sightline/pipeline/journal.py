@@ -4,8 +4,9 @@ Features are stored as MessagePack, never as pickles: a journal from somebody el
 """
 
 import hashlib
+import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,11 @@ import numpy as np
 
 from sightline.errors import Unscorable, UsageError
 from sightline.features.base import Feature, Features
-from sightline.items import Item
+from sightline.items import Item, Key
+from sightline.pipeline.plan import difference
+
+FORMAT = 3
+"""What a journal looks like; one that looks otherwise is refused, not misread."""
 
 
 def _to_wire(value: Any) -> Any:
@@ -52,19 +57,27 @@ class Stored:
     reason: str | None = None
 
 
+def _refuse_other_forms(path: Path | None, db: sqlite3.Connection) -> None:
+    (form,) = db.execute("PRAGMA user_version").fetchone()
+    if form != FORMAT and db.execute("SELECT 1 FROM sqlite_master").fetchone():
+        raise UsageError(f"{path} was left by another version of Sightline; start over with --overwrite")
+
+
 class Journal:
     """Items and their features in the order they came, in a SQLite file (or in memory)."""
 
-    def __init__(self, path: Path | None, fingerprint: str) -> None:
+    def __init__(self, path: Path | None, fingerprint: Mapping[str, str]) -> None:
         self.path = path
         try:
             self._db = sqlite3.connect(":memory:" if path is None else str(path))
+            _refuse_other_forms(path, self._db)
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=FULL")
+            self._db.execute(f"PRAGMA user_version={FORMAT}")
             self._db.execute("CREATE TABLE IF NOT EXISTS about (fingerprint TEXT)")
             self._db.execute(
                 "CREATE TABLE IF NOT EXISTS entry "
-                "(id TEXT PRIMARY KEY, place INTEGER, digest TEXT, whole INTEGER, item BLOB, features BLOB)"
+                "(key TEXT PRIMARY KEY, place INTEGER, digest TEXT, whole INTEGER, item BLOB, features BLOB)"
             )
             self._db.execute("CREATE INDEX IF NOT EXISTS by_place ON entry (place)")
             known = self._db.execute("SELECT fingerprint FROM about").fetchone()
@@ -75,24 +88,25 @@ class Journal:
                 f"{path}: not a journal of Sightline ({fault}); delete it to start over"
             ) from None
         if known is None:
-            self._db.execute("INSERT INTO about VALUES (?)", (fingerprint,))
+            self._db.execute("INSERT INTO about VALUES (?)", (json.dumps(dict(fingerprint)),))
             self._db.commit()
-        elif known[0] != fingerprint:
+        elif told := difference(json.loads(known[0]), fingerprint):
             raise UsageError(
-                f"{path} belongs to a run with other metrics or settings; repeat those, or start over with --overwrite"
+                f"{path} belongs to another run: {told}; repeat that one, or start over with --overwrite"
             )
 
-    def renew(self, batch: Sequence[tuple[int, Features]]) -> set[str]:
-        """The ids of those items that are here, unchanged and without a failure. They take their new places."""
-        known: list[tuple[int, str]] = []
+    def renew(self, batch: Sequence[tuple[int, Features]]) -> set[Key]:
+        """The keys of those items that are here, unchanged and without a failure. They take their new places."""
+        known: dict[Key, tuple[int, str]] = {}
         for place, got in batch:
-            row = self._db.execute("SELECT digest, whole FROM entry WHERE id = ?", (got.item.id,)).fetchone()
+            key = _key(got.item)
+            row = self._db.execute("SELECT digest, whole FROM entry WHERE key = ?", (key,)).fetchone()
             if row is not None and row[1] and row[0] == digest(got.item):
-                known.append((place, got.item.id))
+                known[got.item.key] = (place, key)
         if known:
             with self._db:
-                self._db.executemany("UPDATE entry SET place = ? WHERE id = ?", known)
-        return {id for _, id in known}
+                self._db.executemany("UPDATE entry SET place = ? WHERE key = ?", known.values())
+        return set(known)
 
     @property
     def is_empty(self) -> bool:
@@ -110,18 +124,15 @@ class Journal:
                 for feature in kept
             ]
             whole = not any(failures.values())
-            rows.append((got.item.id, place, digest(got.item), whole, encode(got.item), encode(stored)))
+            rows.append((_key(got.item), place, digest(got.item), whole, encode(got.item), encode(stored)))
         with self._db:
             self._db.executemany("INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def read(self, kept: Sequence[Feature[Any]], places: int) -> Iterator[Features]:
         """Every item with the features kept of it, in order; those of an earlier input (beyond `places`) left out."""
-        rows = self._db.cursor().execute(
-            "SELECT item, features FROM entry WHERE place >= 0 AND place < ? ORDER BY place", (places,)
-        )
-        for item, features in rows:
+        for item, features in self.rows(places):
             got = Features(decode(item, Item))
-            for feature, stored in zip(kept, decode(features, list[Stored]), strict=True):
+            for feature, stored in zip(kept, features, strict=True):
                 got.put(
                     feature,
                     Unscorable(stored.reason)
@@ -129,6 +140,14 @@ class Journal:
                     else decode(stored.value, feature.value),
                 )
             yield got
+
+    def rows(self, places: int) -> Iterator[tuple[bytes, list[Stored]]]:
+        """Every item and its features as they are stored, in order."""
+        rows = self._db.cursor().execute(
+            "SELECT item, features FROM entry WHERE place >= 0 AND place < ? ORDER BY place", (places,)
+        )
+        for item, features in rows:
+            yield item, decode(features, list[Stored])
 
     def items(self, places: int) -> Iterator[Item]:
         rows = self._db.cursor().execute(
@@ -155,6 +174,33 @@ class Journal:
     def remove(path: Path) -> None:
         for suffix in ("", "-wal", "-shm"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _key(item: Item) -> str:
+    """Id and system as one text."""
+    return json.dumps(item.key)
+
+
+@dataclass
+class InputDigest:
+    """Tells one input from another by content: items in any order, pictures by name and size."""
+
+    total: int = 0
+
+    def add(self, item: Item) -> None:
+        sizes = [_size(path) for path in item.images]
+        content = encode((replace(item, source="", images=()), [path.name for path in item.images], sizes))
+        self.total += int.from_bytes(hashlib.blake2b(content, digest_size=16).digest())
+
+    def __str__(self) -> str:
+        return f"{self.total % (1 << 128):032x}"
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except (OSError, ValueError):
+        return -1
 
 
 def digest(item: Item) -> str:

@@ -1,28 +1,30 @@
 """What a user chooses for a run, and the tools made from those choices."""
 
-import hashlib
-import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
 
 import msgspec
 
 from sightline.encoders import Embedder, load_encoder
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
+from sightline.features.base import Fit, Statistic
 from sightline.features.options import options
+from sightline.io.pictures import default_cache as default_cache
+from sightline.io.source import parse_json
+from sightline.io.table import Cells, TableFile
 from sightline.items import Box
 from sightline.pipeline.cache import Cache
-from sightline.text.concreteness import Concreteness
+from sightline.pipeline.statistics import stored
+from sightline.resources import Holder
+from sightline.text.concreteness import Concreteness, load_concreteness
 from sightline.text.language import Language
 from sightline.vision import Picture, Pictures, RegionSource, load_regions
 
-
-def default_cache() -> Path:
-    """Where vectors are kept between runs, unless the user says otherwise."""
-    home = os.environ.get("SIGHTLINE_CACHE") or os.environ.get("XDG_CACHE_HOME")
-    return Path(home) / "sightline" if home else Path.home() / ".cache" / "sightline"
+P = ParamSpec("P")
+V = TypeVar("V")
 
 
 @dataclass(frozen=True)
@@ -40,17 +42,16 @@ class Settings:
     """Named choices that single features ask for, of those in `sightline.features.options`."""
 
     @property
-    def fingerprint(self) -> tuple[str, ...]:
-        """What the features of an item depend on: each choice, with the state of the file or folder it names."""
-        chosen = (
-            self.encoder,
-            self.nlp,
-            self.regions,
-            str(self.region_count),
-            f"concreteness:{self.concreteness or 'embedded'}",
-            *(f"{name}:{value}" for name, value in self.options if not options.get(name).late),
-        )
-        return tuple(f"{choice}@{_state(choice)}" for choice in chosen)
+    def told(self) -> dict[str, Any]:
+        """The choices as a summary tells them."""
+        return {
+            "encoder": self.encoder,
+            "nlp": self.nlp,
+            "regions": self.regions,
+            "region_count": self.region_count,
+            "concreteness": str(self.concreteness or "embedded"),
+            **dict(self.options),
+        }
 
     def with_options(self, **given: str | None) -> "Settings":
         for name in given:
@@ -70,52 +71,90 @@ class Settings:
         return replace(self, cache=cache)
 
 
-def _state(choice: str) -> str:
-    """Sizes and times of the files behind `PATH` or `name:PATH`; nothing where no path is named."""
-    place = Path(choice.partition(":")[2] or choice)
-    files = sorted(place.rglob("*")) if place.is_dir() else [place] if place.is_file() else []
-    states = [(file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.is_file()]
-    return hashlib.blake2b(repr(states).encode(), digest_size=8).hexdigest() if states else ""
-
-
 class LocalTools:
-    """The tools of this process. Each is loaded when first asked for."""
+    """The tools of this process. Each is loaded when first asked for, and held until the run ends."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, holder: Holder | None = None) -> None:
+        """With a holder of the caller's own, what is loaded stays loaded for the next run."""
         if settings.region_count < 1:
             raise UsageError("at least one region per picture is needed")
         self.settings = settings
+        self.holder = holder or Holder()
+        self.holder.refresh()
+        self._for_the_run = Holder()
+        self._own = holder is None
 
-    @cached_property
+    @property
     def cache(self) -> Cache:
-        return Cache(self.settings.cache)
+        return self._for_the_run.get(Cache, self.settings.cache)
 
-    @cached_property
+    @property
+    def pictures(self) -> Pictures:
+        return self._for_the_run.get(Pictures)
+
+    @property
     def language(self) -> Language:
         from sightline.text.spacy_language import load_language  # spaCy takes seconds to import
 
-        return load_language(self.settings.nlp)
+        return self.held(load_language, self.settings.nlp)
 
-    @cached_property
+    @property
     def concreteness(self) -> Concreteness:
-        given = self.settings.concreteness
-        return Concreteness.from_file(given) if given else Concreteness.embedded()
+        return self.held(load_concreteness, self.settings.concreteness)
 
-    @cached_property
-    def pictures(self) -> Pictures:
-        return Pictures()
-
-    @cached_property
+    @property
     def regions(self) -> RegionSource:
-        source = load_regions(self.settings.regions, self.settings.region_count)
-        return source if getattr(source, "by_name", False) else RememberedRegions(source, self.cache)
+        source = self.held(load_regions, self.settings.regions, self.settings.region_count)
+        by_name = getattr(source, "by_name", False)
+        return source if by_name else self._for_the_run.get(self._remembered)
 
-    @cached_property
+    @property
     def embedder(self) -> Embedder:
-        return Embedder(load_encoder(self.settings.encoder), self.cache)
+        return self._for_the_run.get(self._embedder)
+
+    def _remembered(self) -> RegionSource:
+        source = self.held(load_regions, self.settings.regions, self.settings.region_count)
+        return RememberedRegions(source, self.cache)
+
+    def _embedder(self) -> Embedder:
+        return Embedder(self.held(load_encoder, self.settings.encoder), self.cache)
+
+    def held(self, load: Callable[P, V], *args: P.args, **kwargs: P.kwargs) -> V:
+        """What a loader makes of its arguments: loaded once, and kept until the run ends."""
+        return self.holder.get(load, *args, **kwargs)
+
+    def references(self, file: str) -> Iterator[Sequence[str]]:
+        """The references in a file of items or of references, row by row."""
+        table = TableFile(Path(file))  # a file that cannot be read is told at once
+        return (_references(row, where) for where, row in table.records())
+
+    def stored(self, place: str, statistic: Statistic[V]) -> Fit[V] | None:
+        return stored(Path(place), statistic)
 
     def option(self, name: str) -> str | None:
         return dict(self.settings.options).get(name)
+
+    def close(self) -> None:
+        """The run is done: what it loaded goes, but for what the caller's holder keeps."""
+        self._for_the_run.close()
+        if self._own:
+            self.holder.close()
+
+
+def _references(row: Cells | BadLine, where: str) -> Sequence[str]:
+    if isinstance(row, BadLine):
+        raise row
+    found = row.get("references")
+    if isinstance(found, str) and found.lstrip().startswith("["):
+        with suppress(ValueError):
+            found = parse_json(found)
+    if (
+        isinstance(found, str)
+        or not isinstance(found, Sequence)
+        or not all(isinstance(r, str) for r in found)
+    ):
+        raise BadLine(where, "field 'references': is missing, or not a list of texts")
+    return found
 
 
 class RememberedRegions:

@@ -25,7 +25,7 @@ from sightline.report.thumbnails import Thumbnails
 BLOCK = 32
 """Stories to a block: what the browser unpacks to show one of them."""
 
-SCRIPTS = ("data.js", "list.js", "evidence.js", "story.js", "report.js")
+SCRIPTS = ("data.js", "list.js", "evidence.js", "board.js", "story.js", "report.js")
 
 
 def write_report(
@@ -58,15 +58,17 @@ def _pieces(
     systems = sorted(
         {name for found in gathered.distributions.values() for name in found if name is not None}
     )
-    failed = {failure.id for failure in failures if failure.id and failure.reason != DUPLICATE}
+    failed = {failure.key for failure in failures if failure.id and failure.reason != DUPLICATE}
     others = len({failure.source for failure in failures if not failure.id or failure.reason == DUPLICATE})
+    noun = gathered.noun(summary.get("captions"))
     sections = [
         overview.overview(summary, gathered.distributions),
-        browser(gathered.noun),
+        overview.systems(summary),
+        browser(noun),
         overview.failures(failures, gathered.places(failed)),
         overview.signatures(summary),
     ]
-    facts = [counted(gathered.items, gathered.noun)]
+    facts = [counted(gathered.items, noun)]
     if systems:
         facts.append(counted(len(systems), "system"))
     if failed:
@@ -79,21 +81,29 @@ def _pieces(
         facts=facts,
         style=source("stories.css"),
         script="(() => {\n'use strict';\n" + "".join(map(source, SCRIPTS)) + "})();\n",
-        blocks=_blocks(gathered, list(summary["metrics"]), systems, summary),
+        made=summary if "date" in summary else None,
+        blocks=blocks(gathered, noun, list(summary["metrics"]), systems, summary),
     )
 
 
-def browser(noun: str) -> Section:
+def browser(noun: str, page: str = "stories.html", title: str = "", id: str = "stories") -> Section:
     """The part in which the script shows what was scored, one by one."""
     stories = counted(2, noun).removeprefix("2 ")
-    markup = source("stories.html").replace("{stories}", stories).replace("{Stories}", stories.title())
-    return Section(stories.title(), Markup(markup.replace("{Story}", noun.title())), id="stories", wide=True)
+    markup = source(page).replace("{stories}", stories).replace("{Stories}", stories.title())
+    return Section(
+        title or stories.title(), Markup(markup.replace("{Story}", noun.title())), id=id, wide=True
+    )
 
 
-def _blocks(
-    gathered: Gathered, metrics: Sequence[str], systems: Sequence[str], summary: Mapping[str, Any]
+def blocks(
+    gathered: Gathered,
+    noun: str,
+    metrics: Sequence[str],
+    systems: Sequence[str],
+    summary: Mapping[str, Any],
+    more: Mapping[str, Any] | None = None,
 ) -> Iterator[Markup]:
-    """Blocks of stories and pictures, and at last the index of all."""
+    """Blocks of stories and pictures, and at last the index of all, with what `more` there is for the script."""
     order = {metric: number for number, metric in enumerate(metrics)}
     pictures = Thumbnails(gathered.pictures)
     index: list[list[Any]] = []
@@ -109,9 +119,10 @@ def _blocks(
         ],
         "systems": [clean(name) for name in systems],
         "items": gathered.items,
-        "noun": gathered.noun,
+        "noun": noun,
         "block": BLOCK,
         "stories": index,
+        **(more or {}),
     }
     yield _data("index", pack(about))
 

@@ -12,7 +12,7 @@ from scipy.stats import norm as normal
 from scipy.stats import t as student
 
 from sightline.errors import unknown
-from sightline.psychometrics.model.responses import Floats, distinct
+from sightline.psychometrics.model.responses import Floats, Ints, distinct
 
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
@@ -28,7 +28,7 @@ class Interval:
     low: float
     high: float
     items: int | None = None
-    """The items it rests on."""
+    """The items, or clusters of them, that it rests on."""
 
     @property
     def rough(self) -> bool:
@@ -51,30 +51,43 @@ def alpha_of_counts(counts: Floats, values: Floats, scale: Scale = "ordinal") ->
 
 
 def bootstrap_alpha(
-    ratings: Floats, scale: Scale = "ordinal", *, samples: int = 1000, level: float = 0.95, seed: int = 0
+    ratings: Floats,
+    scale: Scale = "ordinal",
+    *,
+    samples: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+    clusters: Ints | None = None,
 ) -> Interval:
     """Alpha with a percentile interval; items are resampled, since raters' errors on one item belong
-    together.
+    together. Units that belong together, such as the words of one text, share a number in `clusters`.
 
-    Below 20 items it is widened to t levels and corrected for bias and skewness (BCa, Efron 1987), which covers
+    Below 20 units it is widened to t levels and corrected for bias and skewness (BCa, Efron 1987), which covers
     better, if still too seldom with few items on which raters agree badly.
     """
-    counts, values = value_counts(ratings)
+    counts, values = all_counts(ratings)
+    shared = counts.sum(axis=1) >= 2
+    counts = counts[shared]
+    group = (
+        np.arange(len(counts)) if clusters is None else np.unique(clusters[shared], return_inverse=True)[1]
+    )
+    groups = int(group.max()) + 1 if len(group) else 0
     value = alpha_of_counts(counts, values, scale)
     rng = np.random.default_rng(seed)
     drawn = []
     for size in _shares(samples, max(1, 2_000_000 // max(len(counts), 1))):
-        weights = rng.multinomial(len(counts), np.full(len(counts), 1 / max(len(counts), 1)), size)
+        weights = rng.multinomial(groups, np.full(groups, 1 / max(groups, 1)), size)[:, group]
         drawn.append(_alphas(counts, values, scale, weights.astype(float)))
     found = np.concatenate(drawn)
     found = found[~np.isnan(found)]
     if not len(found):
-        return Interval(value, np.nan, np.nan, len(counts))
+        return Interval(value, np.nan, np.nan, groups)
     ends = np.array([(1 - level) / 2, (1 + level) / 2])
-    if 2 < len(counts) < FEW:
-        ends = _corrected(found, value, _alphas(counts, values, scale, 1 - np.eye(len(counts))), ends)
+    if 2 < groups < FEW:
+        left_out = _alphas(counts, values, scale, (1 - np.eye(groups))[:, group])
+        ends = _corrected(found, value, left_out, ends)
     low, high = np.quantile(found, ends)
-    return Interval(value, float(low), float(high), len(counts))
+    return Interval(value, float(low), float(high), groups)
 
 
 def _corrected(drawn: Floats, value: float, left_out: Floats, ends: Floats) -> Floats:
