@@ -48,6 +48,10 @@ def settings_of(
         str | None,
         Option(help="auto, corpus, shipped, a number, or a statistics.json.", rich_help_panel=PANEL),
     ] = None,
+    fit_on: Annotated[
+        str | None,
+        Option(help="The system that theta, idf and df are fitted on, not all.", rich_help_panel=PANEL),
+    ] = None,
     idf: Annotated[
         str | None, Option(help="auto, corpus, shipped, or a saved idf file.", rich_help_panel=PANEL)
     ] = None,
@@ -82,6 +86,7 @@ def settings_of(
         )
         .with_options(
             theta=theta,
+            fit_on=fit_on,
             idf=idf,
             coherence=coherence,
             vectors=str(vectors) if vectors else None,
