@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -182,11 +183,7 @@ def test_shared_texts_score_alike_once_measured_as_one_and_the_conclusion_stands
     assert len(one.notes) == 1 and "theta of their own" in one.notes[0]
     common = sum(s for t in (*shared.values(), *worse.values()) for s, _ in t) / 720
     again = {score.key: score for score in one}
-    assert again["50", "good"].score == pytest.approx(
-        groovist(
-            *map(lambda column: __import__("numpy").array(column), zip(*shared["50"], strict=True)), common
-        )
-    )
+    assert again["50", "good"].score == pytest.approx(groovist(*np.array(shared["50"]).T, common))
 
 
 def test_fit_on_takes_one_systems_theta() -> None:
