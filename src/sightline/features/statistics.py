@@ -51,7 +51,7 @@ class Theta(Statistic[float]):
             for got in corpus:
                 if got.failure(Alignment(self.units)) is None:
                     similarity = SCALE * np.clip(got[Alignment(self.units)].cosine.max(axis=1), 0, None)
-                    sums.append(float(similarity.sum()))
+                    sums.append(math.fsum(similarity.tolist()))
                     count += len(similarity)
             if choice == "corpus" and not count:
                 raise UsageError("theta cannot be the corpus mean: no story has a phrase and a picture")

@@ -41,7 +41,7 @@ class Finished:
         except (OSError, ValueError, KeyError) as fault:
             raise UsageError(f"{path}: not the summary of a run ({fault})") from None
         if not all(name in summary for name in ("systems", "versions", "input", "settings")):
-            raise UsageError(f"{folder}: of an older version of Sightline; score the file again")
+            raise UsageError(f"{folder}: results of an older version of Sightline; score the file again")
         return cls(folder, summary)
 
     @property

@@ -1,6 +1,7 @@
 """A run, from items to scores: features batch by batch into the journal, corpus statistics, then every score."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -54,6 +55,11 @@ class Corpus:
         return every if self.only is None else (got for got in every if self.only(got.item))
 
 
+def fingerprint(plan: Plan, settings: Settings) -> str:
+    """What must be equal for a run to go on from another's journal."""
+    return repr((FORMAT, package_version(), tuple(plan.metrics), settings.fingerprint))
+
+
 class Run:
     """One scoring run. `fingerprint` says what must be equal for a later run to go on from its journal."""
 
@@ -61,7 +67,14 @@ class Run:
         self.plan = Plan.of(specs)
         self.tools = LocalTools(settings)
         self.engine = engines.get(engine)
-        self.fingerprint = repr((FORMAT, package_version(), tuple(self.plan.metrics), settings.fingerprint))
+        self.fingerprint = fingerprint(self.plan, settings)
+
+    def of(self, specs: Sequence[str]) -> "Run":
+        """The same with some of its metrics only, maybe with none."""
+        other = copy(self)
+        other.plan = Plan.of(specs) if specs else Plan({}, (), (), ())
+        other.fingerprint = fingerprint(other.plan, self.tools.settings)
+        return other
 
     def score(
         self,
