@@ -120,7 +120,7 @@ class WordIdf(Statistic[Idf]):
     def _given(self, choice: str, tools: Tools) -> Fit[Idf]:
         found = tools.stored(choice, self)
         if found is None:
-            given = tools.held(Idf.load, Path(choice))
+            given = Idf.load(Path(choice))  # not held: it is small, and may change on disk
             # by whatever path: what is shipped is named as shipped
             found = Fit(given, "shipped" if given == tools.held(Idf.shipped) else "file")
         return found
