@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sightline.cli.app import app, console
-from sightline.cli.options import OutOption, SomeMetricsOption, measuring
+from sightline.cli.options import OutOption, RatingsOption, SomeMetricsOption, measuring
 from sightline.cli.progress import run_progress
 from sightline.errors import UsageError
 from sightline.io import read_items
@@ -37,6 +37,7 @@ from sightline.meta.findings.words import (
     table_of,
 )
 from sightline.meta.protocols import make_protocol
+from sightline.meta.protocols.likert import Likert
 from sightline.meta.scoring import reads_pictures, score_items, shared_notes
 from sightline.pipeline.settings import Settings
 
@@ -52,6 +53,7 @@ def meta(
     data: Annotated[Path | None, typer.Option(help="Folder of a published protocol's files.")] = None,
     samples: Annotated[int, typer.Option(min=0, help="Bootstrap samples; 0 for no intervals.")] = SAMPLES,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
+    ratings: RatingsOption = None,
     experiment: Annotated[
         str | None,
         typer.Option(help="ablation, random, references, splits (also splits:p=0.2325,t=1) or ranking."),
@@ -68,6 +70,10 @@ def meta(
     if not metric and name not in ("ablation", "ranking"):
         raise UsageError("no metric is named; give -m NAME ('sightline metrics' lists them)")
     chosen = make_protocol(protocol)
+    if ratings is not None:
+        if not isinstance(chosen, Likert) or file is None:
+            raise UsageError("--ratings is for a study of your own: give its FILE of items")
+        chosen = replace(chosen, ratings=ratings)
     place = data or file
     if place is None:
         raise UsageError("give a FILE of items with ratings, or --protocol NAME with --data DIR")
