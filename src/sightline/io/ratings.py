@@ -26,6 +26,8 @@ MISSING: Final = frozenset(("", "NA", "N/A", "NaN", "nan", "na", "null", "None",
 """Cells of a text file that hold nothing."""
 CRITERION: Final = "overall"
 """The criterion of ratings that name none."""
+BEST: Final = "best"
+"""The criterion of a vote: 1 for the story that is liked best, 0 for the others."""
 PLAY: Final = ("play", "playing")
 LAST: Final = "of several answers of one person to an item, the last in the file counts"
 """The rule for repeated answers; an export holds them in the order in which they were given."""
@@ -220,10 +222,14 @@ def with_ratings(items: Iterable[Item], ratings: Iterable[Rating], path: Path) -
             values.setdefault(key, {}).setdefault(one.criterion, []).append(one.value)
     if not values:
         raise UsageError(f"{path}: no rating of it counts; it must hold answers of ordinary play")
-    return [
-        replace(item, ratings={name: tuple(given) for name, given in values.get(item.key, {}).items()})
-        for item in found
-    ]
+    return [_rated(item, values.get(item.key, {})) for item in found]
+
+
+def _rated(item: Item, values: dict[str, list[float]]) -> Item:
+    """The item with these ratings; being chosen as the best is a vote, no rating."""
+    ratings = {name: tuple(given) for name, given in values.items() if name != BEST}
+    votes = {"votes": sum(values[BEST])} if BEST in values else {}
+    return replace(item, ratings=ratings, extra={**item.extra, **votes})
 
 
 def number(cell: Any, otherwise: float = math.nan) -> float:

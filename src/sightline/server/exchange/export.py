@@ -12,6 +12,7 @@ from sqlalchemy import Connection, RowMapping
 
 from sightline.errors import UsageError
 from sightline.io.json_csv import csv_lines, json_line
+from sightline.io.ratings import BEST
 from sightline.people.consensus import Tally
 from sightline.people.likely_levels import likely_levels
 from sightline.people.quality import quality_consensus, weights
@@ -56,6 +57,8 @@ def item_dicts(connection: Connection, stored: StoredStudy) -> list[dict[str, An
             if stored.study.kind == "description":
                 given["captions"] = {axis: list(texts) for axis, texts in values.items()}
             elif values:
+                if best := values.pop(BEST, None):
+                    given["votes"] = sum(best)
                 given["ratings"] = {name: list(levels) for name, levels in values.items()}
             if item["people"] and any(map(int, item["counts"].split(","))):
                 tally = Tally(stored.study.levels, tuple(map(int, item["counts"].split(","))))

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, insert, select, update
 
 from sightline.errors import BadLine, UsageError
-from sightline.io.ratings import Answer, number, read_answers
+from sightline.io.ratings import BEST, Answer, number, read_answers
 from sightline.items import Key
 from sightline.people.consensus import Tally
 from sightline.people.forms import check_given
@@ -84,10 +84,10 @@ def _put(stored: StoredStudy, given: dict[str, Any], one: Answer, part: int | st
         given[part] = value
     elif part is None:
         given["value" if stored.study.kind in CRITERION else one.criterion] = value
-    elif one.criterion != "best":
+    elif one.criterion != BEST:
         given[f"{part}.{one.criterion}"] = value
     elif number(one.value) == 1:
-        given["best"] = part
+        given[BEST] = part
 
 
 def _whole(row: dict[str, Any], name: str, where: str) -> int | None:

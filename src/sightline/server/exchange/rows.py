@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, select
 
+from sightline.io.ratings import BEST
 from sightline.items import Key
 from sightline.server.storage import schema as t
 from sightline.server.storage.studies import StoredStudy
@@ -99,7 +100,7 @@ def _judgements(stored: StoredStudy, row: RowMapping) -> list[tuple[str, str | N
             found.append((story["id"], story["system"], criterion, value))
         else:  # the vote for the best story: 1 for it, 0 for the others
             found += [
-                (story["id"], story["system"], "best", int(place == value))
+                (story["id"], story["system"], BEST, int(place == value))
                 for place, story in enumerate(stories)
             ]
     return found
