@@ -42,7 +42,13 @@ class Item:
 
     @property
     def is_caption(self) -> bool:
+        """Whether it has one picture. What a text without pictures is, its sentences say (`features.text`)."""
         return len(self.images) == 1
+
+    @property
+    def group(self) -> str:
+        """What a bootstrap resamples: the item's given group, else its pictures, else its id."""
+        return str(self.extra.get("group") or "\x1f".join(map(str, self.images)) or self.id)
 
     @property
     def whole_text(self) -> str:
@@ -135,8 +141,8 @@ class Score:
         return self.id, self.system
 
 
-DUPLICATE = "an earlier item has the same id; this one is left out"
-"""The reason of a failure that is not the first item's of its id."""
+DUPLICATE = "an earlier item of the system has the same id; this one is left out"
+"""The reason of a failure that is not the first item's of its id and system."""
 
 
 @dataclass(frozen=True, slots=True)

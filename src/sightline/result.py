@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -26,14 +27,16 @@ class Result:
         """One row per item, one column per metric; NaN where an item could not be scored."""
         pandas = extra("pandas", "pandas")
         columns = {
-            spec: {s.id: s.score for s in self.scores if s.metric == spec} for spec in self.summary["metrics"]
+            spec: {s.key: s.score for s in self.scores if s.metric == spec}
+            for spec in self.summary["metrics"]
         }
+        keys = list(dict.fromkeys(item.key for item in self.items))
         frame = pandas.DataFrame(
-            columns, index=pandas.Index(dict.fromkeys(item.id for item in self.items), name="id")
+            {spec: [found.get(key, math.nan) for key in keys] for spec, found in columns.items()},
+            index=pandas.Index([id for id, _ in keys], name="id"),
         )
-        systems = {item.id: item.system for item in self.items}
-        if any(systems.values()):
-            frame.insert(0, "system", [systems[id] for id in frame.index])
+        if any(system for _, system in keys):
+            frame.insert(0, "system", [system for _, system in keys])
         return frame
 
     def report(self, path: str | Path, title: str = "Sightline report") -> Path:

@@ -11,8 +11,8 @@ from sacrebleu.significance import PairedTest
 from scipy import stats
 
 from sightline.meta.comparison.contest import Contest, Side, Together, contests, corrected, rounds_for
-from sightline.meta.comparison.resampling import drawn_sums, group_sums, swapped_sums
 from sightline.meta.significance import holm
+from sightline.pipeline.resampling import drawn_sums, group_sums, swapped_sums
 
 scores = st.floats(-5, 5, allow_subnormal=False)
 

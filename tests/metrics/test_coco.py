@@ -14,7 +14,7 @@ from pycocoevalcap.rouge.rouge import Rouge
 
 from sightline.errors import Unscorable, UsageError
 from sightline.features import Features, Fitted
-from sightline.features.base import Fit
+from sightline.features.base import WORDLESS, Fit
 from sightline.features.reference import DocumentFrequency, NgramMatches, Tokens
 from sightline.functional import coco_scores
 from sightline.items import Item
@@ -52,7 +52,9 @@ def test_published_vist_scores(data: Path) -> None:
 
 words = st.sampled_from(["a", "the", "dog", "cat", "runs", "sits", "on", "in", "mat", "park", "red"])
 text = st.lists(words, min_size=1, max_size=14).map(" ".join)
-corpora = st.lists(st.tuples(text, st.lists(text, min_size=1, max_size=5)), min_size=2, max_size=8)
+said = st.one_of(text, st.just(""))
+"""What a captioner says: some say nothing."""
+corpora = st.lists(st.tuples(said, st.lists(text, min_size=1, max_size=5)), min_size=2, max_size=8)
 
 
 @settings(max_examples=60, deadline=None)
@@ -120,19 +122,20 @@ def scored(name: str, items: list[Item]) -> tuple[list[object], float | None]:
         )
     fitted = Fitted({DocumentFrequency("ptb"): DocumentFrequency("ptb").fit(batch, None)})  # type: ignore[arg-type]
     found = metric.score_batch(batch, fitted)
-    return list(found), metric.corpus([each[1] for each in found if not isinstance(each, Unscorable)], fitted)
+    return list(found), metric.corpus([each[1] for each in found if not isinstance(each, Unscorable)])
 
 
 @pytest.mark.parametrize("name", METRICS)
 def test_metrics_equal_the_kernels_and_name_what_they_cannot_score(name: str) -> None:
     found, corpus = scored(name, ITEMS)
-    both = coco_scores([item.text for item in ITEMS[:2]], [item.references for item in ITEMS[:2]])
-    by_item = {"rouge-l": both.rouge_l, "cider": both.cider}
-    expected = by_item[name] if name in by_item else both.bleu[:, int(name[-1]) - 1]
-    assert [found[0][0], found[1][0]] == pytest.approx(list(expected), abs=1e-12)  # type: ignore[index]
-    assert corpus == pytest.approx(both.corpus[name], abs=1e-12)
-    assert [str(reason) for reason in found[2:]] == [
-        "the text has no words",
+    some = coco_scores([item.text for item in ITEMS[:3]], [item.references for item in ITEMS[:3]])
+    by_item = {"rouge-l": some.rouge_l, "cider": some.cider}
+    expected = by_item[name] if name in by_item else some.bleu[:, int(name[-1]) - 1]
+    assert [one[0] for one in found[:3]] == pytest.approx(list(expected), abs=1e-12)  # type: ignore[index]
+    assert found[2][0] < 1e-9, "COCO's guards leave a trace"  # type: ignore[index]
+    assert WORDLESS in found[2][1].notes and not found[0][1].notes  # type: ignore[index]
+    assert corpus == pytest.approx(some.corpus[name], abs=1e-12)
+    assert [str(reason) for reason in found[3:]] == [
         "there are no references",
         "the references have no words",
     ]

@@ -130,7 +130,7 @@ def test_every_bad_item_is_listed_and_every_good_one_scored(
         (["good.jsonl", "-m", "clipscore", "--option", "wordnet"], "write it as NAME=VALUE"),
         (
             ["good.jsonl", "-m", "groovist", "--theta", "abc"],
-            "abc: neither a number nor a readable statistics file",
+            "abc: neither a number nor the folder of a run",
         ),
         (["good.jsonl", "-m", "groovist", "--theta", "nan"], "--theta nan: not a number to compare with"),
         (["good.jsonl", "-m", "groovist", "--theta", "inf"], "--theta inf: not a number to compare with"),

@@ -79,8 +79,13 @@ def entries(folder: Path) -> int:
         return 0
 
 
-def results(folder: Path) -> dict[str, bytes]:
-    return {name: (folder / name).read_bytes() for name in ("scores.jsonl", "failures.jsonl", "summary.json")}
+def results(folder: Path) -> dict[str, Any]:
+    """Everything but what was typed and when."""
+    summary = json.loads((folder / "summary.json").read_text())
+    told = {name: value for name, value in summary.items() if name not in ("command", "date")}
+    return {"summary": told} | {
+        name: (folder / name).read_bytes() for name in ("scores.jsonl", "failures.jsonl")
+    }
 
 
 def test_killed_at_random_moments_and_resumed(tmp_path: Path, environment: dict[str, str]) -> None:

@@ -306,7 +306,8 @@ def test_competency_and_workers_from_the_command(tmp_path):
         tmp_path, "item,rating\n" + "\n".join(f"i{i},{k}" for i, k in enumerate(truth)), "expert.csv"
     )
     out = tmp_path / "out"
-    options = ["--covariate", "training", "--gold", "w0", "--gold", "w1", "--facets", "--samples", "50"]
+    options = ["--covariate", "training", "--gold", "w0", "--gold", "w1", "--gate", "consensus", "--facets"]
+    options += ["--samples", "50"]
     done = run(path, "-o", out, "--expert", expert, *options)
     assert done.exit_code == 0, done.output
     summary = json.loads((out / "fit.json").read_text())
@@ -315,6 +316,8 @@ def test_competency_and_workers_from_the_command(tmp_path):
     assert exact == sorted(exact)
     workers = list(csv.DictReader((out / "workers.csv").open()))
     assert len(workers) == 38
+    assert summary["workers"]["gate"] == "consensus" and summary["workers"]["passing"]["random"] < 0.3
+    assert "of simulated workers who answer at random would pass" in " ".join(done.output.split())
     assert set(summary["workers"]["kept"]) <= {worker["name"] for worker in workers}
     raters = list(csv.DictReader((out / "raters.csv").open()))
     assert {"severity", "consistency", "alpha_without"} <= raters[0].keys()
@@ -326,6 +329,7 @@ def test_competency_and_workers_from_the_command(tmp_path):
     [
         (["--estimator", "guess"], "unknown estimator 'guess'"),
         (["--model", "gpcm"], "unknown model 'gpcm'"),
+        (["--gate", "garden"], "--gate is one of pooled, consensus"),
         (["--unused", "maybe"], "--unused is error or collapse"),
         (["--expert", "nobody"], "neither a file nor a rater"),
         (["--covariate", "nothing"], "there is no column 'nothing'"),

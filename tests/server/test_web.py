@@ -18,6 +18,8 @@ from sightline.server.context import Server
 from sightline.server.security.limits import LIMITS, Limit, Limits
 from sightline.server.storage import raters, staff
 from sightline.server.storage import schema as t
+from sightline.server.storage.qualification import outlook
+from sightline.server.storage.studies import find
 
 FREE = "training = {tutorial = 0, probation = 0}\nchecks = {gold = 0.0, attention = 0.0}\n"
 PASSWORD = "correct horse battery"
@@ -330,6 +332,8 @@ def test_the_qualification_round_admits_by_agreement(server, browser, tmp_path, 
     prepared = setup.prepare(study, tmp_path, slug="conf")
     with server.database.write() as connection:
         setup.store(connection, prepared, public=True)
+        told = outlook(connection, find(connection, "conf"))
+    assert told is not None and told.startswith("With the consensus gate ")
     page = join(browser, "conf")
     for _ in levels:
         fields = dict(re.findall(r'name="(item|token)" value="([^"]+)"', page.text))

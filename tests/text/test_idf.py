@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from sightline.errors import UsageError
 from sightline.features.base import Fit, Fitted
 from sightline.features.statistics import WordIdf
-from sightline.pipeline.files import statistics_text
+from sightline.io.results import ResultFolder
+from sightline.pipeline.statistics import stored, write_statistics
 from sightline.text.idf import Idf
 from sightline.text.language import Word
 
@@ -46,15 +47,17 @@ def test_saved_and_loaded(tmp_path) -> None:
 
 @pytest.mark.parametrize("units", ["phrases", "nouns"])
 def test_loaded_from_the_statistics_of_a_run(tmp_path, units) -> None:
-    path = tmp_path / "statistics.json"
     other = "nouns" if units == "phrases" else "phrases"
     fits = {
         WordIdf(other): Fit(Idf.fit(STORIES[:1]), "corpus"),
         WordIdf(units): Fit(Idf.fit(STORIES), "corpus"),
     }
-    path.write_text(statistics_text(Fitted(fits)))
-    assert Idf.load(path, units) == Idf.fit(STORIES)
-    assert Idf.load(path, other) == Idf.fit(STORIES[:1])
+    with ResultFolder(tmp_path) as out:
+        write_statistics(out, Fitted(fits))
+    for path in (tmp_path, tmp_path / "statistics.json"):
+        assert stored(path, WordIdf(units)) == Fit(Idf.fit(STORIES), "corpus")
+        assert stored(path, WordIdf(other)) == Fit(Idf.fit(STORIES[:1]), "corpus")
+    assert stored(tmp_path / "other.json", WordIdf(units)) is None
 
 
 @pytest.mark.parametrize(

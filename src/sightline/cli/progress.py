@@ -53,11 +53,40 @@ def counted_progress() -> Iterator[Callable[[str, int, int | None], None]]:
 
 
 def summary_table(summary: Mapping[str, Any]) -> Table:
-    """The metrics of a run with their means."""
-    table = Table(title=f"{summary['items']} items", caption_justify="left")
-    for name in ("metric", "mean", "corpus", "scored", "failed"):
-        table.add_column(name, justify="left" if name == "metric" else "right")
-    for spec, row in summary["metrics"].items():
-        numbers = ["–" if (value := row.get(key)) is None else f"{value:.4f}" for key in ("mean", "corpus")]
-        table.add_row(escape(spec), *numbers, str(row["n"]), str(row["failed"]))
+    """The metrics of a run, a row for each system: the published kind of number, its interval, and the mean."""
+    systems = summary["systems"]
+    items = f"{summary['items']:,} {'item' if summary['items'] == 1 else 'items'}"
+    table = Table(
+        title=f"{items} of {len(systems)} systems" if len(systems) > 1 else items, caption_justify="left"
+    )
+    corpus = any(row["headline"] == "corpus" for row in summary["metrics"].values())
+    table.add_column("metric", overflow="fold")
+    for name in ("corpus" if corpus else "mean", "95 %", *(["mean"] if corpus else []), "scored", "failed"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for spec, whole in summary["metrics"].items():
+        if len(systems) > 1:
+            table.add_section()
+            table.add_row(escape(spec))
+            for name, found in systems.items():
+                table.add_row(f"  {escape(name)}", *_cells(found[spec], corpus))
+        else:
+            table.add_row(escape(spec), *_cells(whole, corpus))
     return table
+
+
+def _cells(row: Mapping[str, Any], corpus: bool) -> Iterator[str]:
+    """The headline and its interval; where some metric has a corpus-level value, that and the mean in their columns."""
+    place = "corpus_" if row["headline"] == "corpus" else ""
+    low, high = row[f"{place}low"], row[f"{place}high"]
+    if corpus:
+        yield _number(row.get("corpus"))
+    else:
+        yield _number(row["mean"])
+    yield "–" if low is None else f"{low:.4f} – {high:.4f}"
+    if corpus:
+        yield _number(row["mean"])
+    yield from (str(row["n"]), str(row["failed"]))
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"

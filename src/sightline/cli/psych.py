@@ -10,6 +10,7 @@ from rich.table import Table
 from sightline.cli.app import app, console, errors
 from sightline.errors import UsageError
 from sightline.psychometrics.agreement.alpha import SCALES
+from sightline.psychometrics.agreement.workers import GATES
 from sightline.psychometrics.analysis import Analysis, Settings, analyse
 from sightline.psychometrics.pages.files import write_analysis
 from sightline.psychometrics.pages.verdicts import in_short
@@ -42,6 +43,10 @@ def psych(
     threshold: Annotated[
         float, typer.Option(help="Keep workers with alpha_w / alpha_gold above this.")
     ] = Settings.threshold,
+    gate: Annotated[
+        str,
+        typer.Option(help="How workers are held against gold annotators: pooled (HL's words) or consensus."),
+    ] = Settings.gate,
     facets: Annotated[
         bool, typer.Option("--facets", help="Model each rater's severity and consistency.")
     ] = False,
@@ -59,6 +64,8 @@ def psych(
     """Partial credit model, latent regression, Wright map, agreement and worker selection."""
     if unused not in ("error", "collapse"):
         raise UsageError("--unused is error or collapse")
+    if gate not in GATES:
+        raise UsageError(f"--gate is one of {', '.join(GATES)}")
     if scale not in SCALES:
         raise UsageError(f"--scale is one of {', '.join(SCALES)}")
     ratings = read_ratings(
@@ -75,6 +82,7 @@ def psych(
         scale=next(s for s in SCALES if s == scale),
         gold=tuple(gold or ()),
         threshold=threshold,
+        gate=next(g for g in GATES if g == gate),
         samples=samples,
         facets=facets,
         expert=known,

@@ -31,11 +31,15 @@ def serve(
     extra("fastapi", "server")
     extra("sqlalchemy", "server")
     from sightline.server.start import open_database, run, set_up_studies
+    from sightline.server.storage.qualification import outlook
 
     _check_port(host, port)
     database, password = open_database(db, sample=sample, staff=staff)
     for stored, link in set_up_studies(database, study or [], public):
         console.print(f"{stored.study.title}: http://{host}:{port}{link}")
+        with database.read() as connection:
+            if told := outlook(connection, stored):
+                console.print(told, highlight=False)
     console.print(
         f"Open http://{host}:{port} to play, http://{host}:{port}/staff to run studies. Ctrl-C ends."
     )

@@ -5,9 +5,13 @@ that computes features must not depend on how items are batched, so that every b
 """
 
 import dataclasses
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+
+import numpy as np
 
 from sightline.errors import Unscorable
 from sightline.items import Item
@@ -19,6 +23,9 @@ if TYPE_CHECKING:
     from sightline.vision import Pictures, RegionSource
 
 V = TypeVar("V")
+
+WORDLESS = "the text has no words; it counts as one of length 0"
+"""The note of a score that was made all the same, as COCO's evaluation makes it."""
 
 
 class Tools(Protocol):
@@ -34,6 +41,14 @@ class Tools(Protocol):
     def regions(self) -> "RegionSource": ...
     @property
     def embedder(self) -> "Embedder": ...
+    def references(self, file: str) -> "Iterable[Sequence[str]]":
+        """The references in a file of items, item by item."""
+        ...
+
+    def stored(self, place: str, statistic: "Statistic[V]") -> "Fit[V] | None":
+        """A statistic of an earlier run, from its folder or its statistics.json; None where the place is neither."""
+        ...
+
     def option(self, name: str) -> str | None:
         """What the user gave for a named choice (`theta`, `idf`, `coherence`, …), or None."""
         ...
@@ -89,16 +104,36 @@ class Features:
 
 @dataclass(frozen=True)
 class Fit(Generic[V]):
-    """A statistic's value and where it came from: `corpus`, `shipped`, a number, or a file."""
+    """A statistic's value and where it came from: `corpus`, `shipped`, `references`, `file`, or `given`."""
 
     value: V
     source: str
 
 
 class Statistic(Generic[V]):
-    """Something learned from the whole corpus before any item is scored: theta, idf, document frequencies."""
+    """Something learned from the whole corpus before any item is scored: theta, idf, document frequencies.
+
+    It is fitted once, and what was fitted is saved and loaded again, so that other items can be held against it.
+    """
 
     name: ClassVar[str]
+
+    @property
+    def key(self) -> str:
+        """What it is called where a run's statistics are stored: its name and its options."""
+        return ".".join([self.name, *options_of(self).values()])
+
+    def save(self, value: V) -> Any:
+        """The value as JSON and arrays: numbers, texts, lists, mappings, or a mapping of NumPy arrays."""
+        return value
+
+    def load(self, saved: Any) -> V:
+        """What `save` made of a value, back again; raises ValueError where it is something else."""
+        raise TypeError(f"{type(self).__name__} does not say how it is loaded")
+
+    def told(self, fit: Fit[V]) -> str:
+        """The signature's part: where the value came from, and the value or a digest of it."""
+        return f"{fit.source}={digest_of(self.save(fit.value))}"
 
     def needs(self) -> tuple[Feature[Any], ...]:
         """Features that `fit` reads."""
@@ -126,8 +161,36 @@ class Fitted:
     def items(self) -> Iterable[tuple[Statistic[Any], Fit[Any]]]:
         return self._fits.items()
 
-    def source(self, statistic: Statistic[Any]) -> str:
-        return self._fits[statistic].source
+    def told(self, statistic: Statistic[Any]) -> str:
+        """The signature's part for a statistic."""
+        return statistic.told(self._fits[statistic])
+
+
+class Documents:
+    """Tells which references are to be counted: those of an id once, though several systems share them."""
+
+    def __init__(self) -> None:
+        self._seen: set[bytes] = set()
+
+    def new(self, item: Item) -> bool:
+        """Whether an item's id came with these references for the first time."""
+        name = repr((item.id, sorted(item.references))).encode("utf-8", "backslashreplace")
+        before = len(self._seen)
+        self._seen.add(blake2b(name, digest_size=16).digest())
+        return len(self._seen) > before
+
+
+def digest_of(saved: Any) -> str:
+    """A short digest of what `Statistic.save` gives, the same on every machine."""
+    found = blake2b(digest_size=6)
+    if isinstance(saved, Mapping) and any(isinstance(value, np.ndarray) for value in saved.values()):
+        for name in sorted(saved):
+            value = np.ascontiguousarray(saved[name])
+            found.update(f"{name}{value.dtype.str}{value.shape}".encode())
+            found.update(value.tobytes())
+    else:
+        found.update(json.dumps(saved, sort_keys=True, ensure_ascii=True).encode())
+    return found.hexdigest()
 
 
 def in_order(features: Iterable[Feature[Any]]) -> list[Feature[Any]]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import Unscorable, UsageError, extra
-from sightline.features.base import Feature, Features, Fit, Statistic, Tools
+from sightline.features.base import Documents, Feature, Features, Fit, Statistic, Tools
 from sightline.pretrained import device, digest_ahead, load_pretrained, model_name
 
 TOGETHER = 64
@@ -147,12 +147,19 @@ class PieceIdf(Statistic[dict[int, float]]):
     def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[dict[int, float]]:
         (feature,) = self.needs()
         frequency: dict[int, int] = {}
-        documents = 0
+        documents, known = 0, Documents()
         for got in corpus:
-            if got.failure(feature) is None:
+            if got.failure(feature) is None and known.new(got.item):
                 for reference in got[feature].references:
                     documents += 1
                     for piece in set(reference.theirs):
                         frequency[piece] = frequency.get(piece, 0) + 1
         idf = {piece: log((documents + 1) / (times + 1)) for piece, times in frequency.items()}
         return Fit({**idf, -1: log(documents + 1)}, "corpus")
+
+    def save(self, value: dict[int, float]) -> dict[str, NDArray[Any]]:
+        pieces = sorted(value)
+        return {"pieces": np.array(pieces, np.int64), "idf": np.array([value[piece] for piece in pieces])}
+
+    def load(self, saved: Any) -> dict[int, float]:
+        return dict(zip(saved["pieces"].tolist(), saved["idf"].tolist(), strict=True))

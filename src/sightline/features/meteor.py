@@ -1,20 +1,24 @@
 """What METEOR counts: the alignment with the best reference, by Sightline or by METEOR's own jar."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from sightline.errors import Unscorable, UsageError
-from sightline.features.base import Feature, Features, Tools
+from sightline.features.base import Feature, Features, Fit, Statistic, Tools
 from sightline.features.reference import TokenKind, Tokens
 from sightline.jars import ask_meteor, need_java
 from sightline.text.alignment import align
 from sightline.text.meteor_words import FUNCTION_WORDS, normal
 from sightline.text.paraphrases import Paraphrases, load_paraphrases
+from sightline.text.sentences import is_caption
 from sightline.text.wordnet import WordNet, load_wordnet, meteor_jar
+
+Task = Literal["rank", "hter"]
+"""What METEOR's weights were tuned for: COCO's caption evaluation uses `rank`, that of VIST stories `hter`."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,28 @@ class MeteorMatches(Feature[MeteorCounts]):
             stages.append(f"paraphrase({Path(table).name})")
         jar = wordnet is not None and wordnet.function_words is not None
         return {"stages": "+".join(stages), "function": wordnet.name if jar and wordnet else "embedded"}
+
+
+@dataclass(frozen=True)
+class MeteorTask(Statistic[Task]):
+    """The task of a whole run: `rank` where most of its texts are captions, `hter` where most are stories."""
+
+    name = "task"
+
+    def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[Task]:
+        captions = items = 0
+        for got in corpus:
+            items += 1
+            captions += is_caption(got.item)
+        return Fit("rank" if 2 * captions >= items else "hter", "corpus")
+
+    def load(self, saved: Any) -> Task:
+        if saved not in ("rank", "hter"):
+            raise ValueError("neither rank nor hter")
+        return "rank" if saved == "rank" else "hter"
+
+    def told(self, fit: Fit[Task]) -> str:
+        return fit.value  # as where the user says so
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,9 @@ class Option:
 options: Registry[Option] = Registry("option")
 
 for _name, _told in {
-    "theta": "GROOViST's theta: `auto`, `corpus`, `shipped`, a number, or a saved file.",
-    "idf": "Document frequencies of words: `auto`, `corpus`, `shipped`, or a saved file.",
+    "theta": "GROOViST's theta: `auto`, `corpus`, `shipped`, a number, or the folder of a run.",
+    "fit_on": "The system that theta, idf and document frequencies are fitted on, instead of all.",
+    "idf": "Document frequencies of words: `auto`, `corpus`, `shipped`, the folder of a run, or a saved file.",
     "coherence": "A sequence classifier for `rovist-c`: NAME or PATH.",
     "vectors": "Word vectors in GloVe's text form, for `rovist-vg` and `wmd`.",
     "vg": "A model of `sightline train vg`, for `rovist-vg`.",
@@ -33,4 +34,4 @@ for _name, _told in {
     "meteor_jar": "METEOR's jar, for `meteor:engine=java`.",
     "spice_jar": "SPICE's jar, for `spice`.",
 }.items():
-    options.add(_name)(Option(_told, late=_name in ("theta", "idf")))
+    options.add(_name)(Option(_told, late=_name in ("theta", "idf", "fit_on")))

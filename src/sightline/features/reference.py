@@ -1,6 +1,6 @@
 """What reference-based metrics share: tokens, n-grams common with the references, document frequencies."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import Unscorable
-from sightline.features.base import Feature, Features, Fit, Statistic, Tools
+from sightline.features.base import WORDLESS, Documents, Feature, Features, Fit, Statistic, Tools
 from sightline.text import ptb
 from sightline.text.ngrams import ORDERS, DocumentFrequencies, Overlap, Texts, overlaps, totals
 
@@ -29,10 +29,15 @@ class TokensValue:
     candidate: tuple[str, ...]
     references: tuple[tuple[str, ...], ...]
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a score of a text without words says of it."""
+        return () if self.candidate else (WORDLESS,)
+
 
 @dataclass(frozen=True)
 class Tokens(Feature[TokensValue]):
-    """The words of the whole text and of each reference."""
+    """The words of the whole text and of each reference. A text without words has none, as in COCO's evaluation."""
 
     kind: TokenKind = "ptb"
     value = TokensValue
@@ -48,8 +53,6 @@ class Tokens(Feature[TokensValue]):
                 "there are no references" if not got.item.references else "the references have no words"
             )
         candidate = tokenize(got.item.whole_text, self.kind)
-        if not candidate:
-            return Unscorable("the text has no words")
         return TokensValue(tuple(candidate), tuple(map(tuple, references)))
 
 
@@ -114,20 +117,67 @@ def as_texts(values: Sequence[TokensValue]) -> tuple[Texts, Texts, NDArray[np.in
 
 @dataclass(frozen=True)
 class DocumentFrequency(Statistic[DocumentFrequencies]):
-    """In how many items' references each n-gram occurs."""
+    """In how many documents each n-gram occurs. A document is all references of an id, whatever systems share it.
+
+    With `documents="references"` each reference is one, so that a single item has more than one; anything else is a
+    file: a run's folder, or references in the item form.
+    """
 
     kind: TokenKind = "ptb"
+    documents: str = "corpus"
     name = "df"
+
+    @property
+    def key(self) -> str:
+        return f"df.{self.kind}" if self.documents == "corpus" else f"df.{self.kind}.{self.documents}"
 
     def needs(self) -> tuple[Feature[Any], ...]:
         return (Tokens(self.kind),)
 
+    def check(self, tools: Tools) -> None:
+        if self.documents not in ("corpus", "references") and not self._stored(tools):
+            tools.references(self.documents)
+
     def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[DocumentFrequencies]:
-        values = (got[Tokens(self.kind)] for got in corpus if got.failure(Tokens(self.kind)) is None)
-        parts = []
-        while batch := list(islice(values, BATCH)):
+        if self.documents not in ("corpus", "references"):
+            return self._stored(tools) or Fit(self._counted(self._of_file(tools)), "file")
+        feature, known = Tokens(self.kind), Documents()
+        every = (
+            got[feature].references for got in corpus if got.failure(feature) is None and known.new(got.item)
+        )
+        if self.documents == "references":
+            every = ((one,) for references in every for one in references)
+        return Fit(self._counted(every), self.documents)
+
+    def _stored(self, tools: Tools) -> Fit[DocumentFrequencies] | None:
+        return tools.stored(self.documents, DocumentFrequency(self.kind))
+
+    def _of_file(self, tools: Tools) -> Iterator[tuple[tuple[str, ...], ...]]:
+        for references in tools.references(self.documents):
+            cut = (tuple(tokenize(text, self.kind)) for text in references)
+            if found := tuple(words for words in cut if words):
+                yield found
+
+    def _counted(self, documents: Iterable[tuple[tuple[str, ...], ...]]) -> DocumentFrequencies:
+        stream, parts = iter(documents), [EMPTY]
+        while batch := [TokensValue((), references) for references in islice(stream, BATCH)]:
             parts.append(DocumentFrequencies.of(overlaps(*as_texts(batch)), len(batch)))
-        return Fit(DocumentFrequencies.merge(parts or [EMPTY]), "corpus")
+        return DocumentFrequencies.merge(parts)
+
+    def save(self, value: DocumentFrequencies) -> dict[str, NDArray[Any]]:
+        """N-grams of a single document are left out: they weigh as much as those of none."""
+        found: dict[str, NDArray[Any]] = {"documents": np.array(value.documents)}
+        for n, (keys, counts) in enumerate(zip(value.keys, value.counts, strict=True), 1):
+            found[f"keys-{n}"] = keys[counts > 1]
+            found[f"counts-{n}"] = counts[counts > 1].astype(np.int64)
+        return found
+
+    def load(self, saved: Any) -> DocumentFrequencies:
+        keys = tuple(saved[f"keys-{n}"].astype(np.uint64) for n in range(1, ORDERS + 1))
+        counts = tuple(saved[f"counts-{n}"].astype(np.float64) for n in range(1, ORDERS + 1))
+        if any(one.shape != other.shape for one, other in zip(keys, counts, strict=True)):
+            raise ValueError("n-grams and their counts do not fit")
+        return DocumentFrequencies(int(saved["documents"]), keys, counts)
 
 
 EMPTY = DocumentFrequencies(0, (np.zeros(0, np.uint64),) * ORDERS, (np.zeros(0),) * ORDERS)

@@ -1,6 +1,5 @@
 """What is learned from the scored corpus before any score: theta and idf. On few stories, what we ship stands in."""
 
-import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -38,42 +37,53 @@ class Theta(Statistic[float]):
     def check(self, tools: Tools) -> None:
         choice = tools.option("theta") or "auto"
         if choice not in CHOICES:
-            self._given(choice)
+            self._given(choice, tools)
 
     def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[float]:
         choice = tools.option("theta") or "auto"
         if choice not in CHOICES:
-            return self._given(choice)
+            return self._given(choice, tools)
         if choice != "shipped":
-            total = count = stories = 0.0
+            sums: list[
+                float
+            ] = []  # added up exactly at the end, so that the order of the stories changes nothing
+            count = 0
             for got in corpus:
                 if got.failure(Alignment(self.units)) is None:
                     similarity = SCALE * np.clip(got[Alignment(self.units)].cosine.max(axis=1), 0, None)
-                    total, count, stories = (
-                        total + float(similarity.sum()),
-                        count + len(similarity),
-                        stories + 1,
-                    )
+                    sums.append(float(similarity.sum()))
+                    count += len(similarity)
             if choice == "corpus" and not count:
                 raise UsageError("theta cannot be the corpus mean: no story has a phrase and a picture")
-            if count and (choice == "corpus" or stories >= ENOUGH):
-                return Fit(total / count, "corpus")
+            if count and (choice == "corpus" or len(sums) >= ENOUGH):
+                return Fit(math.fsum(sums) / count, "corpus")
         shipped = tools.embedder.encoder.thetas
         if self.units not in shipped:
             name = tools.embedder.signature
             raise UsageError(f"{name} ships no theta; give --theta NUMBER, or at least {ENOUGH} stories")
         return Fit(shipped[self.units], "shipped")
 
-    def _given(self, choice: str) -> Fit[float]:
+    def load(self, saved: Any) -> float:
+        if isinstance(saved, bool) or not isinstance(saved, int | float) or not math.isfinite(saved):
+            raise ValueError("not a number")
+        return float(saved)
+
+    def told(self, fit: Fit[float]) -> str:
+        return f"{fit.value:.10g}" if fit.source == "given" else f"{fit.source}={fit.value:.10g}"
+
+    def _given(self, choice: str, tools: Tools) -> Fit[float]:
         try:
             theta = float(choice)
         except ValueError:
-            theta = read_statistics(Path(choice)).get(f"theta.{self.units}", math.nan)
-            if isinstance(theta, bool) or not isinstance(theta, int | float) or not math.isfinite(theta):
-                raise UsageError(f"{choice}: no theta.{self.units} in it") from None
+            found = tools.stored(choice, self)
+            if found is None:
+                raise UsageError(
+                    f"--theta {choice}: neither a number nor the folder of a run, nor one of {', '.join(CHOICES)}"
+                ) from None
+            return found
         if not math.isfinite(theta):
             raise UsageError(f"--theta {choice}: not a number to compare with")
-        return Fit(float(theta), f"{theta:.6g}")
+        return Fit(theta, "given")
 
 
 @dataclass(frozen=True)
@@ -89,28 +99,26 @@ class WordIdf(Statistic[Idf]):
     def check(self, tools: Tools) -> None:
         choice = tools.option("idf") or "auto"
         if choice not in CHOICES:
-            Idf.load(Path(choice), self.units)
+            self._given(choice, tools)
 
     def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[Idf]:
         choice = tools.option("idf") or "auto"
         if choice not in CHOICES:
-            return Fit(Idf.load(Path(choice), self.units), f"file:{Path(choice).name}")
+            return self._given(choice, tools)
         if choice != "shipped":
             fitted = Idf.fit(self._words(got) for got in corpus if got.failure(Phrases(self.units)) is None)
             if choice == "corpus" or fitted.stories >= ENOUGH:
                 return Fit(fitted, "corpus")
         return Fit(Idf.shipped(), "shipped")
 
+    def save(self, value: Idf) -> dict[str, Any]:
+        return value.to_json()
+
+    def load(self, saved: Any) -> Idf:
+        return Idf.from_json(saved)
+
+    def _given(self, choice: str, tools: Tools) -> Fit[Idf]:
+        return tools.stored(choice, self) or Fit(Idf.load(Path(choice)), "file")
+
     def _words(self, got: Features) -> list[str]:
         return [word.text for mention in got[Phrases(self.units)].mentions for word in mention.words]
-
-
-def read_statistics(path: Path) -> dict[str, Any]:
-    """The `statistics.json` of an earlier run."""
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as fault:
-        raise UsageError(f"{path}: neither a number nor a readable statistics file ({fault})") from None
-    if not isinstance(found, dict):
-        raise UsageError(f"{path}: not a statistics file")
-    return found

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sightline.errors import UsageError
 from sightline.features.matched_pieces import Matched
+from sightline.features.meteor import Task, prepared
 from sightline.features.meteor import count_matches as meteor_counts
-from sightline.features.meteor import prepared
 from sightline.features.reference import BATCH, TokenKind, closest_length, count_matches, tokenize
 from sightline.features.scenegraph import Fact, matched
 from sightline.features.word_distance import movers_distance
@@ -123,7 +123,7 @@ def cider(texts: Sequence[str], references: References, tokens: TokenKind = "ptb
 def meteor(
     texts: Sequence[str],
     references: References,
-    task: _meteor.Task = "rank",
+    task: Task = "rank",
     tokens: TokenKind = "ptb",
     wordnet: str | None = None,
 ) -> TextScores:

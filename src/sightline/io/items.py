@@ -35,6 +35,8 @@ def item_from_dict(
             if given.get(name) is not None:
                 values[name] = parse(given[name])
         name = "text"
+        if not str(values.get("system", " ")).strip():
+            values.pop("system", None)  # an empty name names nothing
         if "text" in values and not values.get("sentences"):
             values.pop("sentences", None)  # an empty list, where every line or row has the field
         if "text" not in values and "sentences" not in values:

@@ -38,7 +38,8 @@ def score_items(
     learn_from: Collection[str] | None = None,
 ) -> Scored:
     """Score items with metrics, every feature computed once; corpus statistics from the named items, or from all."""
-    kept = score_in_memory(items, Run(metrics, settings or Settings(), engine), progress, learn_from)
+    learned = None if learn_from is None else {item.key for item in items if item.id in learn_from}
+    kept = score_in_memory(items, Run(metrics, settings or Settings(), engine), progress, learned)
     scores: dict[str, dict[str, float]] = {spec: {} for spec in metrics}
     evidence: dict[str, dict[str, Evidence]] = {spec: {} for spec in metrics}
     for found in kept.scores:

@@ -1,7 +1,11 @@
 """What a metric is: options as dataclass fields, the features it needs, and a score with its evidence."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sightline.errors import Unscorable
 from sightline.features.base import Feature, Features, Fitted, Statistic, Tools, in_order, options_of
@@ -13,6 +17,7 @@ metrics: Registry[type["Metric"]] = Registry("metric")
 M = TypeVar("M", bound="type[Metric]")
 
 Scored = tuple[float, Evidence]
+Floats = NDArray[np.float64]
 
 
 class Metric:
@@ -45,15 +50,30 @@ class Metric:
         except Unscorable as reason:
             return reason
 
-    def corpus(self, evidence: Iterable[Evidence], fitted: Fitted) -> float | None:
-        """A corpus-level value from every scored item's evidence, where the metric has one (BLEU, CIDEr)."""
-        return None
+    def addends(self, evidence: Evidence) -> Sequence[float]:
+        """What of an item's evidence adds up over a corpus."""
+        return next(iter(evidence.counts.values()))
+
+    def pooled(self, totals: Floats) -> Floats:
+        """Corpus-level values (BLEU, CIDEr) from sums of `addends`, a row for each corpus. Not every metric has one."""
+        raise TypeError(f"{self.name} has no corpus-level value")
+
+    @property
+    def has_corpus(self) -> bool:
+        return type(self).pooled is not Metric.pooled
+
+    def corpus(self, evidence: Iterable[Evidence]) -> float | None:
+        """The corpus-level value of scored items; None where there are none, or the metric has no such value."""
+        rows = [self.addends(found) for found in evidence] if self.has_corpus else []
+        return (
+            float(self.pooled(np.array([list(map(math.fsum, zip(*rows, strict=True)))]))[0]) if rows else None
+        )
 
     def signature(self, tools: Tools, fitted: Fitted) -> str:
         """Everything two numbers must share to be the same measurement."""
         parts: dict[str, str] = options_of(self)
         for statistic in self.fits():
-            parts[statistic.name] = fitted.source(statistic)
+            parts[statistic.name] = fitted.told(statistic)
         for feature in in_order(self.needs()):
             parts.update(feature.signature(tools))
         parts.update(self.signature_parts(tools))

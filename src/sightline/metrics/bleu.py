@@ -1,40 +1,49 @@
 """BLEU as COCO's caption evaluation computes it (Papineni et al. 2002), with the closest reference length."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sightline.features.base import Feature, Features, Fitted
 from sightline.features.reference import NgramMatches, TokenKind, Tokens
 from sightline.items import Evidence
-from sightline.metrics.base import Metric, Scored, metric
+from sightline.metrics.base import Floats, Metric, Scored, metric
 
 SMALL = 1e-9
 TINY = 1e-15
 """COCO's guards against division by zero; they are part of the published numbers."""
 
 
-def bleu_rows(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def bleu_rows(counts: Floats) -> Floats:
     """[item, n - 1]: BLEU-1 to BLEU-N of each item, from rows of N matches, length and reference length."""
     matches, length, reference = counts[:, :-2], counts[:, -2], counts[:, -1]
     n = np.arange(1, matches.shape[1] + 1)
     guess = np.maximum(length[:, None] - n + 1, 0)
-    precision: NDArray[np.float64] = np.cumprod((matches + TINY) / (guess + SMALL), axis=1) ** (1 / n)
+    precision: Floats = np.cumprod((matches + TINY) / (guess + SMALL), axis=1) ** (1 / n)
     ratio = (length + TINY) / (reference + SMALL)
     return precision * np.exp(np.minimum(1 - 1 / ratio, 0))[:, None]
 
 
-def corpus_bleu(counts: NDArray[np.float64]) -> float:
-    """BLEU-n of all items together, from rows of n matches, the length and the reference length."""
+def pooled_bleu(totals: Floats) -> Floats:
+    """BLEU-n of whole corpora, from sums of n matches, length, reference length and n numbers of n-grams."""
+    n = totals.shape[1] // 2 - 1
+    matches, length, reference, guess = totals[:, :n], totals[:, n], totals[:, n + 1], totals[:, n + 2 :]
+    precision: Floats = np.prod((matches + TINY) / (guess + SMALL), axis=1) ** (1 / n)
+    ratio = (length + TINY) / (reference + SMALL)
+    return precision * np.exp(np.minimum(1 - 1 / ratio, 0))
+
+
+def with_guesses(counts: Floats) -> Floats:
+    """Rows of n matches, length and reference length, with the number of each text's n-grams behind them."""
     n = counts.shape[1] - 2
-    guess = np.maximum(counts[:, n, None] - np.arange(n), 0).sum(axis=0)
-    totals = counts.sum(axis=0)
-    precision = np.prod((totals[:n] + TINY) / (guess + SMALL)) ** (1 / n)
-    ratio = (totals[n] + TINY) / (totals[n + 1] + SMALL)
-    return float(precision * np.exp(min(1 - 1 / ratio, 0)))
+    return np.hstack([counts, np.maximum(counts[:, n, None] - np.arange(n), 0)])
+
+
+def corpus_bleu(counts: Floats) -> float:
+    """BLEU-n of all items together, from rows of n matches, the length and the reference length."""
+    return float(pooled_bleu(with_guesses(counts).sum(axis=0, keepdims=True))[0])
 
 
 class Bleu(Metric):
@@ -52,11 +61,14 @@ class Bleu(Metric):
         guess = [max(found.length - k, 0) for k in range(n)]
         parts = {f"{k + 1}-gram precision": found.matches[k] / guess[k] for k in range(n) if guess[k]}
         score = float(bleu_rows(np.array([counts]))[0, -1])
-        return score, Evidence(parts=parts, counts={"bleu": counts})
+        return score, Evidence(parts=parts, counts={"bleu": counts}, notes=got[Tokens(self.tokens)].notes)
 
-    def corpus(self, evidence: Iterable[Evidence], fitted: Fitted) -> float | None:
-        counts = np.array([found.counts["bleu"] for found in evidence], np.float64)
-        return corpus_bleu(counts) if len(counts) else None
+    def addends(self, evidence: Evidence) -> Sequence[float]:
+        counts = evidence.counts["bleu"]
+        return (*counts, *(max(counts[self.order] - k, 0.0) for k in range(self.order)))
+
+    def pooled(self, totals: Floats) -> Floats:
+        return pooled_bleu(totals)
 
 
 @metric("bleu-1")

@@ -1,6 +1,6 @@
 """CIDEr-D (Vedantam et al. 2015): tf-idf weighted n-grams shared with the references, as COCO computes it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,17 +9,13 @@ from numpy.typing import NDArray
 
 from sightline.errors import Unscorable
 from sightline.features.base import Feature, Features, Fitted, Statistic
-from sightline.features.reference import DocumentFrequency, TokenKind, Tokens, as_texts
+from sightline.features.reference import DocumentFrequency, TokenKind, Tokens, TokensValue, as_texts
 from sightline.items import Evidence
 from sightline.metrics.base import Metric, Scored, metric
-from sightline.metrics.rouge import mean_of
 from sightline.text.ngrams import ORDERS, DocumentFrequencies, Overlap, overlaps, totals
 
 SIGMA = 6.0
 """Width of the length penalty, in words."""
-ALONE = Unscorable(
-    "cider weighs words by how many items' references have them: at least two items are needed"
-)
 
 
 def cider(
@@ -53,22 +49,26 @@ class Cider(Metric):
     """Rare word stretches shared with the references (COCO's CIDEr-D); idf over the scored items."""
 
     tokens: TokenKind = "ptb"
+    df: str = "corpus"
+    """Documents that words are weighed by: the ids of the run (`corpus`), each of their references (`references`), or
+    those of a file: references in the item form, or the folder of a run."""
 
     def needs(self) -> tuple[Feature[Any], ...]:
         return (Tokens(self.tokens),)
 
     def fits(self) -> tuple[Statistic[Any], ...]:
-        return (DocumentFrequency(self.tokens),)
+        return (DocumentFrequency(self.tokens, self.df),)
 
     def score_batch(self, batch: Sequence[Features], fitted: Fitted) -> list[Scored | Unscorable]:
         reasons = [got.failure(Tokens(self.tokens)) for got in batch]
         able = [
             got[Tokens(self.tokens)] for got, reason in zip(batch, reasons, strict=True) if reason is None
         ]
-        frequencies = fitted[DocumentFrequency(self.tokens)]
+        frequencies = fitted[DocumentFrequency(self.tokens, self.df)]
         if frequencies.documents < 2:
             alone = Unscorable(
-                "cider weighs words by how many items' references have them: at least two items are needed"
+                "cider weighs words by how many items' references have them: at least two items are needed; "
+                "cider:df=references takes each reference for one, cider:df=FILE those of a file"
             )
             return [reason or alone for reason in reasons]
         scores: list[float] = []
@@ -76,11 +76,15 @@ class Cider(Metric):
             candidates, references, item = as_texts(able)
             found = overlaps(candidates, references, item)
             scores = cider(candidates.lengths, references.lengths, item, found, frequencies).tolist()
-        left = iter(scores)
-        return [reason or self._scored(next(left)) for reason in reasons]
+        left = iter(zip(able, scores, strict=True))
+        return [reason or self._scored(*next(left)) for reason in reasons]
 
-    def _scored(self, score: float) -> Scored:
-        return score, Evidence(counts={"score": (score,)})
+    def _scored(self, tokens: TokensValue, score: float) -> Scored:
+        return score, Evidence(counts={"score": (score,)}, notes=tokens.notes)
 
-    def corpus(self, evidence: Iterable[Evidence], fitted: Fitted) -> float | None:
-        return mean_of(evidence)
+    def addends(self, evidence: Evidence) -> Sequence[float]:
+        return (*evidence.counts["score"], 1.0)
+
+    def pooled(self, totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The mean, as COCO's evaluation takes it."""
+        return totals[:, 0] / totals[:, 1]

@@ -1,19 +1,18 @@
 """METEOR 1.5 (Denkowski & Lavie 2014) with its English parameters."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from sightline.features.base import Feature, Features, Fitted
-from sightline.features.meteor import JavaMeteor, MeteorMatches
+from sightline.features.base import WORDLESS, Feature, Features, Fitted, Statistic
+from sightline.features.meteor import JavaMeteor, MeteorMatches, MeteorTask, Task
 from sightline.features.reference import TokenKind
 from sightline.items import Evidence
-from sightline.metrics.base import Metric, Scored, metric
+from sightline.metrics.base import Floats, Metric, Scored, metric
 from sightline.text.alignment import STAGES
 
-Task = Literal["rank", "hter"]
 PARAMETERS = {
     "rank": (0.85, 0.2, 0.6, 0.75, np.array([1.0, 0.6, 0.8, 0.6])),
     "hter": (0.4, 1.5, 0.35, 0.55, np.array([1.0, 0.2, 0.6, 0.8])),
@@ -51,26 +50,34 @@ class Meteor(Metric):
 
     tokens: TokenKind = "ptb"
     task: Literal["auto", "rank", "hter"] = "auto"
-    """`auto`: `rank` for captions, as COCO's evaluation; `hter` for stories, as VIST's."""
+    """`auto`: `rank` where the run is of captions, as COCO's evaluation; `hter` where it is of stories, as VIST's."""
     engine: Literal["python", "java"] = "python"
+
+    def fits(self) -> tuple[Statistic[Any], ...]:
+        return (MeteorTask(),) if self.task == "auto" else ()
 
     def needs(self) -> tuple[Feature[Any], ...]:
         return (MeteorMatches(self.tokens) if self.engine == "python" else JavaMeteor(self.tokens),)
 
     def score(self, got: Features, fitted: Fitted) -> Scored:
         (feature,) = self.needs()
-        task: Task = ("rank" if got.item.is_caption else "hter") if self.task == "auto" else self.task
+        task: Task = fitted[MeteorTask()] if self.task == "auto" else self.task
         every = got[feature].counts
         best = max(every, key=lambda counts: meteor(counts, task))
         by_stage = np.reshape(best[5:], (4, 4))[:2].sum(axis=0)
         parts = {name: float(n) for name, n in zip(STAGES, by_stage, strict=True)}
-        return meteor(best, task), Evidence(parts={**parts, "chunks": best[4]}, counts={task: best})
+        evidence = Evidence(
+            parts={**parts, "chunks": best[4]},
+            counts={task: best},
+            notes=() if best[0] else (WORDLESS,),
+        )
+        return meteor(best, task), evidence
 
-    def corpus(self, evidence: Iterable[Evidence], fitted: Fitted) -> float | None:
-        """From the summed statistics, as METEOR's own program; None where captions and stories are mixed."""
-        rows = [next(iter(found.counts.items())) for found in evidence]
-        tasks = {task for task, _ in rows}
-        if len(tasks) != 1:
-            return None
-        totals = np.sum([counts for _, counts in rows], axis=0)
-        return meteor(totals.tolist(), "rank" if tasks == {"rank"} else "hter")
+    def addends(self, evidence: Evidence) -> Sequence[float]:
+        """The statistics, and behind them whether they are weighted as a story's."""
+        ((task, counts),) = evidence.counts.items()
+        return (*counts, float(task == "hter"))
+
+    def pooled(self, totals: Floats) -> Floats:
+        """From the summed statistics, as METEOR's own program."""
+        return np.array([meteor(row[:-1], "hter" if row[-1] else "rank") for row in totals.tolist()])

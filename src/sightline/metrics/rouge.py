@@ -1,6 +1,6 @@
 """ROUGE-L as COCO's caption evaluation computes it (Lin 2004), with beta = 1.2."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ from rapidfuzz.distance import LCSseq
 from sightline.features.base import Feature, Features, Fitted
 from sightline.features.reference import TokenKind, Tokens
 from sightline.items import Evidence
-from sightline.metrics.base import Metric, Scored, metric
+from sightline.metrics.base import Floats, Metric, Scored, metric
 
 BETA = 1.2
 
@@ -26,12 +26,6 @@ def rouge_l(candidate: Sequence[str], references: Sequence[Sequence[str]]) -> fl
     return (1 + BETA**2) * precision * recall / (recall + BETA**2 * precision)
 
 
-def mean_of(evidence: Iterable[Evidence]) -> float | None:
-    """Corpus value of a metric that is the mean over its items."""
-    scores = [found.counts["score"][0] for found in evidence]
-    return sum(scores) / len(scores) if scores else None
-
-
 @metric("rouge-l")
 @dataclass(frozen=True)
 class RougeL(Metric):
@@ -45,7 +39,11 @@ class RougeL(Metric):
     def score(self, got: Features, fitted: Fitted) -> Scored:
         found = got[Tokens(self.tokens)]
         score = rouge_l(found.candidate, found.references)
-        return score, Evidence(counts={"score": (score,)})
+        return score, Evidence(counts={"score": (score,)}, notes=found.notes)
 
-    def corpus(self, evidence: Iterable[Evidence], fitted: Fitted) -> float | None:
-        return mean_of(evidence)
+    def addends(self, evidence: Evidence) -> Sequence[float]:
+        return (*evidence.counts["score"], 1.0)
+
+    def pooled(self, totals: Floats) -> Floats:
+        """The mean, as COCO's evaluation takes it."""
+        return totals[:, 0] / totals[:, 1]

@@ -1,6 +1,6 @@
 """Sentence and corpus BLEU as sacreBLEU computes them (Post 2018), with its own tokeniser and signature."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -10,7 +10,7 @@ import numpy as np
 from sightline.errors import Unscorable
 from sightline.features.base import Features, Fitted, Tools
 from sightline.items import Evidence
-from sightline.metrics.base import Metric, Scored, metric
+from sightline.metrics.base import Floats, Metric, Scored, metric
 
 Tokenizer = Literal["13a", "intl", "char", "none"]
 Counts = tuple[float, ...]
@@ -55,9 +55,8 @@ class SacreBleu(Metric):
         score, counts = sentence_score(got.item.whole_text, got.item.references, self.tokenize)
         return score, Evidence(counts={"sacrebleu": counts})
 
-    def corpus(self, evidence: Iterable[Evidence], fitted: Fitted) -> float | None:
-        rows = [found.counts["sacrebleu"] for found in evidence]
-        return corpus_score(rows, self.tokenize) if rows else None
+    def pooled(self, totals: Floats) -> Floats:
+        return np.array([corpus_score([row], self.tokenize) for row in totals.tolist()])
 
     def signature_parts(self, tools: Tools) -> Mapping[str, str]:
         import sacrebleu

@@ -36,10 +36,15 @@ CONSENT = (
 
 
 class Qualification(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Admit a worker whose agreement with the gold annotators exceeds t of their own (HL, eq. 1)."""
+    """Admit a worker whose agreement with the gold annotators exceeds t of their own (HL, eq. 1).
+
+    `gate` says how agreement is read: `consensus`, with the gold annotators' mean, or `pooled`, among them, as the
+    paper words it, which admits nearly everybody where there are five of them or more.
+    """
 
     threshold: float = 0.5
     items: int = 20
+    gate: Literal["pooled", "consensus"] = "consensus"
 
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1 or self.items < 2:

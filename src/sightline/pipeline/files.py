@@ -1,6 +1,5 @@
 """A run over files: items in, the contract's result files out, each put in place whole."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -8,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from sightline.errors import UnwritableError, UsageError
-from sightline.features.base import Fitted
-from sightline.features.statistics import Theta, WordIdf
 from sightline.io import BadLine
 from sightline.io.results import ResultFolder
 from sightline.io.scores import FAILURES, SCORES, ScoreWriter, read_failures, read_scores
-from sightline.items import Evidence, Failure, Item, Score
+from sightline.items import Failure, Item, Score
 from sightline.pipeline.journal import Journal
 from sightline.pipeline.run import Progress, Run
+from sightline.pipeline.statistics import write_statistics
 
 JOURNAL = "unfinished.sqlite"
 
@@ -24,15 +22,10 @@ class FileSink:
     """Scores and failures straight to disk."""
 
     def __init__(self, out: ResultFolder) -> None:
-        self._folder = out.path
         self._writer = ScoreWriter(out)
 
     def add(self, scores: Sequence[Score], failures: Sequence[Failure]) -> None:
         self._writer.add(scores, failures)
-
-    def evidence(self, metric: str) -> Iterable[Evidence]:
-        self._writer.close()
-        return (score.evidence for score in read_scores(self._folder / SCORES) if score.metric == metric)
 
     def close(self) -> None:
         self._writer.close()
@@ -71,7 +64,7 @@ def scored_into(
     try:
         summary = _score_into(FileSink(out), items, run, journal, progress)
         out.json("summary.json", summary)
-        out.text("statistics.json", statistics_text(run.fitted))
+        write_statistics(out, run.fitted)
         yield Written(out.path, summary, journal)
     except UnwritableError as fault:  # a full disk, a folder where a file should be
         raise UsageError(f"{fault}; --resume goes on") from None
@@ -83,9 +76,11 @@ def _score_into(
 ) -> dict[str, Any]:
     try:
         summary = run.score(items, journal, sink, progress)
-    except UsageError:
+    except BaseException as fault:
         sink.abandon()
-        if journal.is_empty:  # wrong use, found before anything was done: nothing to resume
+        if (
+            isinstance(fault, UsageError) and journal.is_empty
+        ):  # found before anything was done: nothing to resume
             journal.delete()
         raise
     sink.close()
@@ -102,15 +97,3 @@ def open_journal(out: ResultFolder, run: Run) -> Journal:
             )
         Journal.remove(path)
     return Journal(path, run.fingerprint)
-
-
-def statistics_text(fitted: Fitted) -> str:
-    """What the run learned from its corpus, for `--theta FILE` and `--idf FILE` of a later run."""
-    found: dict[str, Any] = {}
-    for statistic, fit in fitted.items():
-        if isinstance(statistic, Theta):
-            found[f"theta.{statistic.units}"] = fit.value
-        elif isinstance(statistic, WordIdf):
-            found[f"idf.{statistic.units}"] = fit.value.to_json()
-        found[f"{statistic.name}.source"] = fit.source
-    return json.dumps(found, indent=2, allow_nan=False) + "\n"

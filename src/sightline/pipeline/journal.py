@@ -4,6 +4,7 @@ Features are stored as MessagePack, never as pickles: a journal from somebody el
 """
 
 import hashlib
+import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,10 @@ import numpy as np
 
 from sightline.errors import Unscorable, UsageError
 from sightline.features.base import Feature, Features
-from sightline.items import Item
+from sightline.items import Item, Key
+
+FORMAT = 2
+"""What a journal looks like; one that looks otherwise is refused."""
 
 
 def _to_wire(value: Any) -> Any:
@@ -64,7 +68,7 @@ class Journal:
             self._db.execute("CREATE TABLE IF NOT EXISTS about (fingerprint TEXT)")
             self._db.execute(
                 "CREATE TABLE IF NOT EXISTS entry "
-                "(id TEXT PRIMARY KEY, place INTEGER, digest TEXT, whole INTEGER, item BLOB, features BLOB)"
+                "(key TEXT PRIMARY KEY, place INTEGER, digest TEXT, whole INTEGER, item BLOB, features BLOB)"
             )
             self._db.execute("CREATE INDEX IF NOT EXISTS by_place ON entry (place)")
             known = self._db.execute("SELECT fingerprint FROM about").fetchone()
@@ -82,17 +86,18 @@ class Journal:
                 f"{path} belongs to a run with other metrics or settings; repeat those, or start over with --overwrite"
             )
 
-    def renew(self, batch: Sequence[tuple[int, Features]]) -> set[str]:
-        """The ids of those items that are here, unchanged and without a failure. They take their new places."""
-        known: list[tuple[int, str]] = []
+    def renew(self, batch: Sequence[tuple[int, Features]]) -> set[Key]:
+        """The keys of those items that are here, unchanged and without a failure. They take their new places."""
+        known: dict[Key, tuple[int, str]] = {}
         for place, got in batch:
-            row = self._db.execute("SELECT digest, whole FROM entry WHERE id = ?", (got.item.id,)).fetchone()
+            key = _key(got.item)
+            row = self._db.execute("SELECT digest, whole FROM entry WHERE key = ?", (key,)).fetchone()
             if row is not None and row[1] and row[0] == digest(got.item):
-                known.append((place, got.item.id))
+                known[got.item.key] = (place, key)
         if known:
             with self._db:
-                self._db.executemany("UPDATE entry SET place = ? WHERE id = ?", known)
-        return {id for _, id in known}
+                self._db.executemany("UPDATE entry SET place = ? WHERE key = ?", known.values())
+        return set(known)
 
     @property
     def is_empty(self) -> bool:
@@ -110,7 +115,7 @@ class Journal:
                 for feature in kept
             ]
             whole = not any(failures.values())
-            rows.append((got.item.id, place, digest(got.item), whole, encode(got.item), encode(stored)))
+            rows.append((_key(got.item), place, digest(got.item), whole, encode(got.item), encode(stored)))
         with self._db:
             self._db.executemany("INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?, ?)", rows)
 
@@ -155,6 +160,33 @@ class Journal:
     def remove(path: Path) -> None:
         for suffix in ("", "-wal", "-shm"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _key(item: Item) -> str:
+    """Id and system as one text."""
+    return json.dumps(item.key)
+
+
+@dataclass
+class InputDigest:
+    """Tells one input from another by content: items in any order, pictures by name and size."""
+
+    total: int = 0
+
+    def add(self, item: Item) -> None:
+        sizes = [_size(path) for path in item.images]
+        content = encode((replace(item, source="", images=()), [path.name for path in item.images], sizes))
+        self.total += int.from_bytes(hashlib.blake2b(content, digest_size=16).digest())
+
+    def __str__(self) -> str:
+        return f"{self.total % (1 << 128):032x}"
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except (OSError, ValueError):
+        return -1
 
 
 def digest(item: Item) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sightline.io import BadLine
-from sightline.items import Evidence, Failure, Item, Score
+from sightline.items import Failure, Item, Key, Score
 from sightline.pipeline.journal import Journal
 from sightline.pipeline.run import Progress, Run
 
@@ -22,9 +22,6 @@ class Kept:
         self.scores.extend(scores)
         self.failures.extend(failures)
 
-    def evidence(self, metric: str) -> Iterable[Evidence]:
-        return (score.evidence for score in self.scores if score.metric == metric)
-
 
 def silent(stage: str, done: int) -> None:
     """Progress that is told to nobody."""
@@ -34,9 +31,9 @@ def score_in_memory(
     items: Iterable[Item | BadLine],
     run: Run,
     progress: Progress = silent,
-    learn_from: Collection[str] | None = None,
+    learn_from: Collection[Key] | None = None,
 ) -> Kept:
-    """Score every item; corpus statistics are learned from the items named in `learn_from`, or from all."""
+    """Score every item; corpus statistics are fitted on the items whose keys are in `learn_from`, or from all."""
     kept = Kept()
     journal = Journal(None, run.fingerprint)
     try:

@@ -1,6 +1,6 @@
 """A run, from items to scores: features batch by batch into the journal, corpus statistics, then every score."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -8,16 +8,19 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sightline.errors import Unscorable
+from sightline.errors import Unscorable, unknown
 from sightline.features.base import Features, Fitted
 from sightline.io import BadLine
-from sightline.items import DUPLICATE, Evidence, Failure, Item, Score
+from sightline.io.provenance import provenance
+from sightline.items import DUPLICATE, Failure, Item, Key, Score
 from sightline.metrics import Metric
 from sightline.metrics.base import package_version
 from sightline.pipeline.engines import Batch, engines
-from sightline.pipeline.journal import Journal
+from sightline.pipeline.journal import FORMAT, InputDigest, Journal
 from sightline.pipeline.plan import Plan
 from sightline.pipeline.settings import LocalTools, Settings
+from sightline.pipeline.totals import Totals
+from sightline.text.sentences import is_caption
 
 BATCH_ITEMS = 256
 BATCH_PICTURES = 32
@@ -31,10 +34,9 @@ class Progress(Protocol):
 
 
 class Sink(Protocol):
-    """Where scores and failures go as they are made, and where a corpus-level value reads them back."""
+    """Where scores and failures go as they are made."""
 
     def add(self, scores: Sequence[Score], failures: Sequence[Failure]) -> None: ...
-    def evidence(self, metric: str) -> Iterable[Evidence]: ...
 
 
 @dataclass(frozen=True)
@@ -44,12 +46,12 @@ class Corpus:
     journal: Journal
     plan: Plan
     places: int
-    only: Collection[str] | None = None
-    """The ids of the items that count, where not all do."""
+    only: Callable[[Item], bool] | None = None
+    """Which items count, where not all do."""
 
     def __iter__(self) -> Iterator[Features]:
         every = self.journal.read(self.plan.kept, self.places)
-        return every if self.only is None else (got for got in every if got.item.id in self.only)
+        return every if self.only is None else (got for got in every if self.only(got.item))
 
 
 class Run:
@@ -59,7 +61,7 @@ class Run:
         self.plan = Plan.of(specs)
         self.tools = LocalTools(settings)
         self.engine = engines.get(engine)
-        self.fingerprint = repr((package_version(), tuple(self.plan.metrics), settings.fingerprint))
+        self.fingerprint = repr((FORMAT, package_version(), tuple(self.plan.metrics), settings.fingerprint))
 
     def score(
         self,
@@ -67,50 +69,61 @@ class Run:
         journal: Journal,
         sink: Sink,
         progress: Progress,
-        learn_from: Collection[str] | None = None,
+        learn_from: Collection[Key] | None = None,
     ) -> dict[str, Any]:
         """Score every item into the sink and return the summary. What is no item is a failure of every metric.
 
-        Corpus statistics are learned from the items named in `learn_from`, or from all.
+        Corpus statistics are fitted once, whatever systems there are: on the items whose keys are in `learn_from`, on
+        those of the system that the option `fit_on` names, or on all.
         """
         for statistic in self.plan.statistics:
             statistic.check(self.tools)
         left_out = LeftOut()
         places = self._compute(items, journal, left_out, progress)
         corpus = Corpus(journal, self.plan, places)
-        learned = corpus if learn_from is None else Corpus(journal, self.plan, places, learn_from)
+        learned = Corpus(journal, self.plan, places, self._learned(learn_from, left_out))
         fitted = Fitted({statistic: statistic.fit(learned, self.tools) for statistic in self.plan.statistics})
         signatures = {
             spec: metric.signature(self.tools, fitted) for spec, metric in self.plan.metrics.items()
         }
-        totals = {spec: Total() for spec in self.plan.metrics}
+        totals = Totals(self.plan.metrics)
         done = 0
         for batch in _chunks(corpus, BATCH_ITEMS):
             for spec, metric in self.plan.metrics.items():
-                scores, failures = _score(spec, metric, batch, fitted, signatures[spec])
-                totals[spec].add(scores, failures)
+                able, scores, failures = _score(spec, metric, batch, fitted, signatures[spec])
+                totals.add(spec, able, scores)
+                totals.fail(failures)
                 sink.add(scores, failures)
             done += len(batch)
             progress("scores", done)
         for spec in self.plan.metrics:
             failures = left_out.failures(spec)
-            totals[spec].add([], failures)
+            totals.fail(failures)
             sink.add([], failures)
         self.fitted = fitted
         return {
-            "metrics": {
-                spec: totals[spec].summary(
-                    signatures[spec],
-                    metric.corpus(sink.evidence(spec), fitted)
-                    if type(metric).corpus is not Metric.corpus
-                    else None,
-                )
-                for spec, metric in self.plan.metrics.items()
-            },
+            **totals.summary(signatures),
             "items": places,
             "duplicates": len(left_out.duplicates),
             "bad_lines": len(left_out.bad_lines),
+            "captions": left_out.captions,
+            **provenance(),
+            "input": {"digest": str(left_out.digest)},
+            "settings": self.tools.settings.told,
         }
+
+    def _learned(
+        self, learn_from: Collection[Key] | None, left_out: "LeftOut"
+    ) -> Callable[[Item], bool] | None:
+        """Which items statistics are fitted on, where not on all."""
+        chosen = self.tools.option("fit_on")
+        if learn_from is not None:
+            return lambda item: item.key in learn_from
+        if chosen is None:
+            return None
+        if chosen not in left_out.systems:
+            raise unknown("system", chosen, [name for name in left_out.systems if name is not None])
+        return lambda item: item.system == chosen
 
     def _compute(
         self, items: Iterable[Item | BadLine], journal: Journal, left_out: "LeftOut", progress: Progress
@@ -128,7 +141,7 @@ class Run:
             for batch in _batches(left_out.without(items)):
                 places += len(batch)
                 known = journal.renew(batch)
-                rest = [(place, got) for place, got in batch if got.item.id not in known]
+                rest = [(place, got) for place, got in batch if got.item.key not in known]
                 done += len(batch) - len(rest)
                 progress("features", done)
                 if rest:
@@ -143,62 +156,57 @@ class Run:
 
 @dataclass
 class LeftOut:
-    """What the input holds besides items: lines that are none, and items whose id came before."""
+    """What the input holds besides items: lines that are none, and items whose id the system had before."""
 
     duplicates: list[Item] = field(default_factory=list)
     bad_lines: list[BadLine] = field(default_factory=list)
+    digest: InputDigest = field(default_factory=InputDigest)
+    """Of the items."""
+    captions: int = 0
+    """How many of the items are captions; the others are stories."""
+    systems: dict[str | None, None] = field(default_factory=dict)
+    """Those that the items are of."""
 
     def without(self, stream: Iterable[Item | BadLine]) -> Iterator[tuple[int, Features]]:
         """The items of the stream with their places; the rest is noted here."""
-        seen: set[str] = set()
+        seen: set[Key] = set()
         for one in stream:
             if isinstance(one, BadLine):
                 self.bad_lines.append(one)
-            elif one.id in seen:
+            elif one.key in seen:
                 self.duplicates.append(one)
             else:
-                seen.add(one.id)
+                seen.add(one.key)
+                self.systems.setdefault(one.system)
+                self.digest.add(one)
+                self.captions += is_caption(one)
                 yield len(seen) - 1, Features(one)
 
     def failures(self, metric: str) -> list[Failure]:
         return [
             *(Failure(bad.id, metric, bad.reason, bad.where) for bad in self.bad_lines),
-            *(Failure(item.id, metric, DUPLICATE, item.source) for item in self.duplicates),
+            *(Failure(item.id, metric, DUPLICATE, item.source, item.system) for item in self.duplicates),
         ]
-
-
-@dataclass
-class Total:
-    """What the summary says of one metric."""
-
-    n: int = 0
-    sum: float = 0.0
-    failed: int = 0
-
-    def add(self, scores: Sequence[Score], failures: Sequence[Failure]) -> None:
-        self.n += len(scores)
-        self.sum += float(np.sum([score.score for score in scores]))
-        self.failed += len(failures)
-
-    def summary(self, signature: str, corpus: float | None) -> dict[str, Any]:
-        mean = self.sum / self.n if self.n else None
-        found: dict[str, Any] = {"mean": mean, "n": self.n, "failed": self.failed, "signature": signature}
-        return found if corpus is None else {**found, "corpus": corpus}
 
 
 def _score(
     spec: str, metric: Metric, batch: Sequence[Features], fitted: Fitted, signature: str
-) -> tuple[list[Score], list[Failure]]:
+) -> tuple[list[Item], list[Score], list[Failure]]:
+    """Scores with the items they are of, and the failures of the others."""
+    items: list[Item] = []
     scores: list[Score] = []
     failures: list[Failure] = []
     for got, found in zip(batch, metric.score_batch(batch, fitted), strict=True):
+        item = got.item
         if isinstance(found, Unscorable):
-            failures.append(Failure(got.item.id, spec, str(found), got.item.source))
+            failures.append(Failure(item.id, spec, str(found), item.source, item.system))
         elif not np.isfinite(found[0]):
-            failures.append(Failure(got.item.id, spec, f"the score came out as {found[0]}", got.item.source))
+            reason = f"the score came out as {found[0]}"
+            failures.append(Failure(item.id, spec, reason, item.source, item.system))
         else:
-            scores.append(Score(got.item.id, spec, float(found[0]), signature, found[1]))
-    return scores, failures
+            items.append(item)
+            scores.append(Score(item.id, spec, float(found[0]), signature, found[1], item.system))
+    return items, scores, failures
 
 
 def _batches(items: Iterable[tuple[int, Features]]) -> Iterator[Batch]:

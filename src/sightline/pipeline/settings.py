@@ -2,21 +2,29 @@
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeVar
 
 import msgspec
 
 from sightline.encoders import Embedder, load_encoder
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
+from sightline.features.base import Fit, Statistic
 from sightline.features.options import options
+from sightline.io.source import parse_json
+from sightline.io.table import Cells, TableFile
 from sightline.items import Box
 from sightline.pipeline.cache import Cache
+from sightline.pipeline.statistics import stored
 from sightline.text.concreteness import Concreteness
 from sightline.text.language import Language
 from sightline.vision import Picture, Pictures, RegionSource, load_regions
+
+V = TypeVar("V")
 
 
 def default_cache() -> Path:
@@ -51,6 +59,18 @@ class Settings:
             *(f"{name}:{value}" for name, value in self.options if not options.get(name).late),
         )
         return tuple(f"{choice}@{_state(choice)}" for choice in chosen)
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The choices as a summary tells them."""
+        return {
+            "encoder": self.encoder,
+            "nlp": self.nlp,
+            "regions": self.regions,
+            "region_count": self.region_count,
+            "concreteness": str(self.concreteness or "embedded"),
+            **dict(self.options),
+        }
 
     def with_options(self, **given: str | None) -> "Settings":
         for name in given:
@@ -114,8 +134,32 @@ class LocalTools:
     def embedder(self) -> Embedder:
         return Embedder(load_encoder(self.settings.encoder), self.cache)
 
+    def references(self, file: str) -> Iterator[Sequence[str]]:
+        """The references in a file of items or of references, row by row."""
+        table = TableFile(Path(file))  # a file that cannot be read is told at once
+        return (_references(row, where) for where, row in table.records())
+
+    def stored(self, place: str, statistic: Statistic[V]) -> Fit[V] | None:
+        return stored(Path(place), statistic)
+
     def option(self, name: str) -> str | None:
         return dict(self.settings.options).get(name)
+
+
+def _references(row: Cells | BadLine, where: str) -> Sequence[str]:
+    if isinstance(row, BadLine):
+        raise row
+    found = row.get("references")
+    if isinstance(found, str) and found.lstrip().startswith("["):
+        with suppress(ValueError):
+            found = parse_json(found)
+    if (
+        isinstance(found, str)
+        or not isinstance(found, Sequence)
+        or not all(isinstance(r, str) for r in found)
+    ):
+        raise BadLine(where, "field 'references': is missing, or not a list of texts")
+    return found
 
 
 class RememberedRegions:

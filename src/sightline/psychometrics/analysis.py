@@ -30,7 +30,8 @@ from sightline.psychometrics.agreement.competency import (
     factorial,
     known_answers,
 )
-from sightline.psychometrics.agreement.workers import THRESHOLD, Selection, select_workers
+from sightline.psychometrics.agreement.gate import Passing, simulate_gate
+from sightline.psychometrics.agreement.workers import THRESHOLD, Gate, Selection, select_workers
 from sightline.psychometrics.model.facets import Facets, fit_facets
 from sightline.psychometrics.model.fit import Coefficient, Fit, fit
 from sightline.psychometrics.model.fit_statistics import MeanSquares, mean_squares
@@ -43,7 +44,7 @@ from sightline.psychometrics.model.persons import (
     wle,
 )
 from sightline.psychometrics.model.regression import Prediction, explained, predictions, two_step
-from sightline.psychometrics.model.responses import Floats, from_values
+from sightline.psychometrics.model.responses import Floats, distinct, from_values
 from sightline.psychometrics.reading import Ratings
 
 MOST_RATERS = 1000
@@ -61,6 +62,7 @@ class Settings:
     scale: Scale = "ordinal"
     gold: tuple[str, ...] = ()
     threshold: float = THRESHOLD
+    gate: Gate = "pooled"
     samples: int = 1000
     facets: bool = False
     """Whether to model each rater's severity and consistency."""
@@ -110,6 +112,8 @@ class Analysis:
     competency: Competency | None
     design: Factorial | None
     workers: Selection | None
+    passing: Passing | None = None
+    """Whom the worker selection would let through, by simulation on the very gold ratings."""
     facets: Facets | None = None
     known: KnownAnswers | None = None
     """Raters on the items whose answer the study knows, where the file says which these are."""
@@ -173,9 +177,15 @@ def analyse(ratings: Ratings, settings: Settings) -> Analysis:
         analysis = replace(analysis, facets=fit_facets(ratings.values, ratings.persons, errors=True))
     if settings.gold:
         chosen = select_workers(
-            ratings.values, ratings.persons, settings.gold, threshold=settings.threshold, scale=settings.scale
+            ratings.values, ratings.persons, settings.gold, threshold=settings.threshold, scale=settings.scale,
+            gate=settings.gate,
+        )  # fmt: skip
+        reference = ratings.values[[name in settings.gold for name in ratings.persons]]
+        levels = distinct(ratings.values[~np.isnan(ratings.values)]).tolist()
+        passing = simulate_gate(
+            reference, levels, gate=settings.gate, threshold=settings.threshold, scale=settings.scale
         )
-        analysis = replace(analysis, workers=chosen)
+        analysis = replace(analysis, workers=chosen, passing=passing)
     return analysis
 
 

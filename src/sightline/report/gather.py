@@ -9,9 +9,8 @@ from itertools import islice
 
 import msgspec
 
-from sightline.items import DUPLICATE, Evidence, Failure, Item, Score
+from sightline.items import DUPLICATE, Evidence, Failure, Item, Key, Score
 from sightline.report.page import clean
-from sightline.text.sentences import sentences_of
 
 STORIES = 10_000
 """A report shows so many stories in detail, the first of the file; its overview counts all."""
@@ -36,24 +35,28 @@ class Gathered:
         self._db = sqlite3.connect("")  # an unnamed database on disk that goes when it is closed
         self._db.execute("PRAGMA journal_mode=OFF")
         self._db.execute(
-            "CREATE TABLE item (place INTEGER PRIMARY KEY, id TEXT UNIQUE, system TEXT, body BLOB)"
+            "CREATE TABLE item (place INTEGER PRIMARY KEY, id TEXT, system TEXT, body BLOB, UNIQUE (id, system))"
         )
         self._db.execute("CREATE TABLE score (place INTEGER, metric TEXT, score REAL, evidence BLOB)")
         self._db.execute("CREATE TABLE failure (place INTEGER, metric TEXT, reason TEXT)")
         self.items = 0
         self.pictures = 0
         """How many different pictures the stories that are shown have."""
-        self._kinds: set[str] = set()
+        self.captions = 0
+        """How many have one picture."""
         self._add_items(items)
         self.distributions: Distributions = self._add_scores(scores)
         self._add_failures(failures)
         for table in ("score", "failure"):
             self._db.execute(f"CREATE INDEX {table}_place ON {table} (place)")
 
-    @property
-    def noun(self) -> str:
-        """What the items are called: `caption`, `story`, or `item` where there are both."""
-        return next(iter(self._kinds)) if len(self._kinds) == 1 else "item"
+    def noun(self, captions: int | None) -> str:
+        """What the items are called, so many of which are captions: `caption`, `story`, or `item` where there are both.
+
+        Whether a text without pictures is one cannot be told here; without a count those of one picture are.
+        """
+        found = self.captions if captions is None else captions
+        return "caption" if found == self.items else "item" if found else "story"
 
     @property
     def shown(self) -> int:
@@ -74,10 +77,10 @@ class Gathered:
             )
             yield story
 
-    def places(self, ids: Iterable[str]) -> dict[str, int]:
-        """Where the stories of these ids are shown."""
-        found = {id: self._find(id)[0] for id in ids}
-        return {id: place for id, place in found.items() if place is not None and place < STORIES}
+    def places(self, keys: Iterable[Key]) -> dict[Key, int]:
+        """Where the stories of these ids and systems are shown."""
+        found = {key: self._find(key)[0] for key in keys}
+        return {key: place for key, place in found.items() if place is not None and place < STORIES}
 
     def close(self) -> None:
         self._db.close()
@@ -86,11 +89,11 @@ class Gathered:
         paths: set[str] = set()
         for item in items:
             shown = self.items < STORIES
-            row = (self.items, _key(item.id), item.system, encode(item) if shown else b"")
+            row = (self.items, _text(item.id), _text(item.system or ""), encode(item) if shown else b"")
             cursor = self._db.execute("INSERT OR IGNORE INTO item VALUES (?, ?, ?, ?)", row)
-            if cursor.rowcount:  # a second item of the same id is a failure of its own and has no scores
+            if cursor.rowcount:  # a second item of the same key is a failure of its own and has no scores
                 self.items += 1
-                self._kinds.add(kind_of(item))
+                self.captions += item.is_caption
                 paths.update(map(str, item.images if shown else ()))
         self.pictures = len(paths)
 
@@ -102,7 +105,7 @@ class Gathered:
         while batch := list(islice(stream, 512)):
             rows = []
             for score in batch:
-                place, system = self._find(score.id)
+                place, system = self._find(score.key)
                 found[score.metric][system].append(score.score)
                 if place is not None and place < STORIES:
                     rows.append((place, score.metric, score.score, encode(score.evidence)))
@@ -113,22 +116,20 @@ class Gathered:
         for failure in failures:
             if failure.reason == DUPLICATE:  # of a later item; the story shown is the first
                 continue
-            place, _ = self._find(failure.id)
+            place, _ = self._find(failure.key)
             if place is not None and place < STORIES:
                 self._db.execute(
                     "INSERT INTO failure VALUES (?, ?, ?)", (place, failure.metric, clean(failure.reason))
                 )
 
-    def _find(self, id: str) -> tuple[int | None, str | None]:
-        row = self._db.execute("SELECT place, system FROM item WHERE id = ?", (_key(id),)).fetchone()
-        return row or (None, None)
-
-
-def kind_of(item: Item) -> str:
-    """One picture: a caption. None: a caption where the text is one sentence. Several pictures: a story."""
-    return (
-        "caption" if len(item.images) == 1 or (not item.images and len(sentences_of(item)) < 2) else "story"
-    )
+    def _find(self, key: Key) -> tuple[int | None, str | None]:
+        """Place and system of an item; a score that names no system is of the first item with its id."""
+        id, system = key
+        one = "SELECT place, system FROM item WHERE id = ?"
+        row = self._db.execute(f"{one} AND system = ?", (_text(id), _text(system or ""))).fetchone()
+        if row is None and system is None:
+            row = self._db.execute(f"{one} ORDER BY place", (_text(id),)).fetchone()
+        return (row[0], row[1] or None) if row else (None, system)
 
 
 def encode(value: object) -> bytes:
@@ -149,8 +150,8 @@ def _mended(value: object) -> object:
     return value
 
 
-def _key(id: str) -> str:
-    return id.encode("utf-8", "backslashreplace").decode()
+def _text(name: str) -> str:
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def _from_text(kind: type, value: str) -> object:

@@ -7,7 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from sightline import charts
-from sightline.items import Failure
+from sightline.items import Failure, Key
 from sightline.report.gather import Distributions
 from sightline.report.page import Section, clean, definitions, number, table
 
@@ -29,12 +29,17 @@ def _card(metric: str, row: Mapping[str, Any], by_system: Mapping[str | None, Se
     facts: list[tuple[str, Any]] = [("scored", row["n"])]
     if row["failed"]:
         facts.append(("failed", row["failed"]))
-    if row.get("corpus") is not None:
-        facts.append(("corpus level", float(row["corpus"])))
+    if row.get("wordless"):
+        facts.append(("without a word", row["wordless"]))
+    kind = headline(row)
+    if kind == "corpus":
+        facts.append(("mean", row["mean"]))
+    if (ends := _interval(row)) is not None:
+        facts.append(("95 %", ends))
     parts = [
         Markup(
-            '<header><h3><code>{}</code></h3><p class="figure-number"><small>mean</small> {}</p></header>'
-        ).format(clean(metric), number(row["mean"])),
+            '<header><h3><code>{}</code></h3><p class="figure-number"><small>{}</small> {}</p></header>'
+        ).format(clean(metric), kind, number(row[kind])),
         Markup('<div data-metric="{}">{}</div>').format(
             clean(metric), charts.histogram(everything, label=metric)
         ),
@@ -48,17 +53,58 @@ def _card(metric: str, row: Mapping[str, Any], by_system: Mapping[str | None, Se
     return Markup('<article class="card metric">{}</article>').format(Markup("").join(parts))
 
 
-def failures(found: Sequence[Failure], places: Mapping[str, int]) -> Section | None:
+def systems(summary: Mapping[str, Any]) -> Section | None:
+    """A row for each system: the published kind of number of every metric, with its interval, the mean beside it."""
+    found: Mapping[str, Mapping[str, Any]] = summary.get("systems", {})
+    if len(found) < 2:
+        return None
+    tables = []
+    for metric, whole in summary["metrics"].items():
+        kind = headline(whole)
+        others = ["mean"] if kind == "corpus" else []
+        rows = [
+            [
+                name,
+                row[kind],
+                _interval(row) or "–",
+                *(row[other] for other in others),
+                row["n"],
+                row["failed"],
+            ]
+            for name, row in ((name, rows[metric]) for name, rows in found.items())
+        ]
+        columns = ["system", kind, "95 % interval", *others, "scored", "failed"]
+        tables.append(
+            Markup('<article class="card"><h3><code>{}</code></h3>{}</article>').format(
+                clean(metric), table(columns, rows, digits=4)
+            )
+        )
+    intro = "Each interval is that system's own; whether two differ is what a comparison tells."
+    return Section("Systems", Markup("").join(tables), intro=intro, id="systems")
+
+
+def headline(row: Mapping[str, Any]) -> str:
+    """Which number of a metric is the published one: `corpus` or `mean`."""
+    return str(row.get("headline") or ("mean" if row.get("corpus") is None else "corpus"))
+
+
+def _interval(row: Mapping[str, Any]) -> str | None:
+    place = "corpus_" if headline(row) == "corpus" else ""
+    low, high = row.get(f"{place}low"), row.get(f"{place}high")
+    return None if low is None or high is None else f"{number(low, 4)} – {number(high, 4)}"
+
+
+def failures(found: Sequence[Failure], places: Mapping[Key, int]) -> Section | None:
     """Why scores could not be made, the most frequent reason first."""
     if not found:
         return None
     counts = Counter((failure.reason, failure.metric) for failure in found)
-    examples: dict[tuple[str, str], list[str]] = defaultdict(list)
+    examples: dict[tuple[str, str], list[Key]] = defaultdict(list)
     for failure in found:
         some = examples[failure.reason, failure.metric]
         name = failure.id or failure.source.rsplit("/", 1)[-1]  # a line that is no item has no id
-        if len(some) < 5 and name not in some:
-            some.append(name)
+        if len(some) < 5 and (name, failure.system) not in some:
+            some.append((name, failure.system))
     rows = [
         [reason, metric, count, _ids(examples[reason, metric], count, places)]
         for (reason, metric), count in counts.most_common(100)
@@ -70,12 +116,17 @@ def failures(found: Sequence[Failure], places: Mapping[str, int]) -> Section | N
     )
 
 
-def _ids(ids: Sequence[str], count: int, places: Mapping[str, int]) -> Markup:
+def _ids(keys: Sequence[Key], count: int, places: Mapping[Key, int]) -> Markup:
     links = Markup(", ").join(
-        Markup('<a href="#story-{}">{}</a>').format(places[id], clean(id)) if id in places else clean(id)
-        for id in ids
+        Markup('<a href="#story-{}">{}</a>').format(places[key], _name(key)) if key in places else _name(key)
+        for key in keys
     )
-    return links + ", …" if count > len(ids) else links
+    return links + ", …" if count > len(keys) else links
+
+
+def _name(key: Key) -> str:
+    id, system = key
+    return clean(f"{id} ({system})" if system else id)
 
 
 def signatures(summary: Mapping[str, Any]) -> Section:

@@ -58,15 +58,17 @@ def _pieces(
     systems = sorted(
         {name for found in gathered.distributions.values() for name in found if name is not None}
     )
-    failed = {failure.id for failure in failures if failure.id and failure.reason != DUPLICATE}
+    failed = {failure.key for failure in failures if failure.id and failure.reason != DUPLICATE}
     others = len({failure.source for failure in failures if not failure.id or failure.reason == DUPLICATE})
+    noun = gathered.noun(summary.get("captions"))
     sections = [
         overview.overview(summary, gathered.distributions),
-        browser(gathered.noun),
+        overview.systems(summary),
+        browser(noun),
         overview.failures(failures, gathered.places(failed)),
         overview.signatures(summary),
     ]
-    facts = [counted(gathered.items, gathered.noun)]
+    facts = [counted(gathered.items, noun)]
     if systems:
         facts.append(counted(len(systems), "system"))
     if failed:
@@ -79,7 +81,8 @@ def _pieces(
         facts=facts,
         style=source("stories.css"),
         script="(() => {\n'use strict';\n" + "".join(map(source, SCRIPTS)) + "})();\n",
-        blocks=_blocks(gathered, list(summary["metrics"]), systems, summary),
+        made=summary if "date" in summary else None,
+        blocks=_blocks(gathered, noun, list(summary["metrics"]), systems, summary),
     )
 
 
@@ -91,7 +94,11 @@ def browser(noun: str) -> Section:
 
 
 def _blocks(
-    gathered: Gathered, metrics: Sequence[str], systems: Sequence[str], summary: Mapping[str, Any]
+    gathered: Gathered,
+    noun: str,
+    metrics: Sequence[str],
+    systems: Sequence[str],
+    summary: Mapping[str, Any],
 ) -> Iterator[Markup]:
     """Blocks of stories and pictures, and at last the index of all."""
     order = {metric: number for number, metric in enumerate(metrics)}
@@ -109,7 +116,7 @@ def _blocks(
         ],
         "systems": [clean(name) for name in systems],
         "items": gathered.items,
-        "noun": gathered.noun,
+        "noun": noun,
         "block": BLOCK,
         "stories": index,
     }

@@ -33,18 +33,21 @@ class Idf:
         return cls(n, dict(counts))
 
     @classmethod
-    def load(cls, path: Path, units: str = "phrases") -> "Idf":
-        """From a file of `to_json`, or from the statistics.json of an earlier run: there the one of these units."""
+    def from_json(cls, found: Any) -> "Idf":
+        """What `to_json` made; raises ValueError where it is something else."""
+        if not (_is(found, dict) and _is(found.get("stories"), int) and _is(found.get("frequencies"), dict)):
+            raise ValueError("'stories' and 'frequencies' are missing")
+        if not all(_is(n, int) and n >= 0 for n in found["frequencies"].values()):
+            raise ValueError("'frequencies' must be counts of stories")
+        return cls(found["stories"], found["frequencies"])
+
+    @classmethod
+    def load(cls, path: Path) -> "Idf":
+        """From a file of `to_json`."""
         try:
-            found = json.loads(path.read_text("utf-8"))
-        except (OSError, UnicodeDecodeError, json.JSONDecodeError) as fault:
+            return cls.from_json(json.loads(path.read_text("utf-8")))
+        except (OSError, UnicodeDecodeError, ValueError) as fault:
             raise UsageError(f"{path}: not a readable idf file ({fault})") from None
-        entry: Any = found.get(f"idf.{units}", found) if _is(found, dict) else None
-        if not (_is(entry, dict) and _is(entry.get("stories"), int) and _is(entry.get("frequencies"), dict)):
-            raise UsageError(f"{path}: no idf of {units} in it: 'stories' and 'frequencies' are missing")
-        if not all(_is(n, int) and n >= 0 for n in entry["frequencies"].values()):
-            raise UsageError(f"{path}: 'frequencies' must be counts of stories")
-        return cls(entry["stories"], entry["frequencies"])
 
     @classmethod
     @lru_cache(maxsize=1)

@@ -76,6 +76,16 @@ def split_sentences(text: str) -> list[str]:
     return found
 
 
+def is_caption(item: Item) -> bool:
+    """One picture: a caption. None: a caption where the text is one sentence. Several pictures: a story."""
+    if item.images:
+        return len(item.images) == 1
+    given = [text for text in item.sentences or () if text.strip()]
+    if given:
+        return len(given) == 1
+    return not _MAY_END.search(item.text.strip()) or len(split_sentences(item.text)) < 2
+
+
 def punkt_sentences(text: str) -> list[str]:
     """The sentences as NLTK 3.8's `sent_tokenize` gives them."""
     return [text[start:stop] for start, stop in _spans(text)]
@@ -115,6 +125,10 @@ def _contexts(text: str) -> Iterator[tuple[re.Match[str], str]]:
         last, begin, end = match, word, match.start()
     if last:
         yield last, text[begin:end] + last.group() + last["after"]
+
+
+_MAY_END = re.compile(r"[.?!]\S*\s|\n\s*\n")
+"""What a text of several sentences has somewhere before its end."""
 
 
 @dataclass(slots=True)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import stats
 
-from sightline.meta.comparison.resampling import (
+from sightline.meta.significance import holm
+from sightline.pipeline.resampling import (
     Floats,
     Ints,
     drawn_sums,
@@ -14,7 +15,6 @@ from sightline.meta.comparison.resampling import (
     group_sums,
     swapped_sums,
 )
-from sightline.meta.significance import holm
 
 SAMPLES = 1000
 POWER = 0.8

@@ -86,8 +86,14 @@ def workers_section(analysis: Analysis, summary: dict[str, Any]) -> Section | No
     return Section(
         "Worker selection",
         card(table(["worker", "gold items rated", "alpha with gold", "ratio", "verdict"], rows)),
-        f"The gold annotators' own alpha is {chosen.alpha_gold:.3f}. A worker is kept if alpha with the "
-        f"worker among them is more than {chosen.threshold:g} of that.",
+        (
+            f"The gold annotators' own alpha is {chosen.alpha_gold:.3f}. A worker is kept if alpha with the "
+            f"worker among them is more than {chosen.threshold:g} of that."
+            if chosen.gate == "pooled"
+            else f"A gold annotator's alpha with the mean of the others is {chosen.alpha_gold:.3f} on average. A "
+            f"worker is kept if alpha with the gold annotators' mean is more than {chosen.threshold:g} of that."
+        )
+        + f" Which workers this would let through: {analysis.passing}.",
     )
 
 

@@ -188,6 +188,8 @@ def summarise(analysis: Analysis) -> dict[str, Any]:
         summary["workers"] = {
             "alpha_gold": analysis.workers.alpha_gold,
             "threshold": analysis.workers.threshold,
+            "gate": analysis.workers.gate,
+            "passing": asdict(analysis.passing) if analysis.passing else None,
             "gold": list(analysis.settings.gold),
             "kept": [worker.name for worker in analysis.workers.workers if worker.keep],
         }

@@ -47,6 +47,7 @@ def in_short(analysis: Analysis) -> list[str]:
         lines.append(
             f"{kept} of {len(analysis.workers.workers)} workers agree enough with the gold annotators."
         )
+        lines.append(f"With the {analysis.workers.gate} gate and these gold ratings, {analysis.passing}.")
     if not analysis.fit.converged:
         lines.insert(0, "The estimation did not converge: do not rely on these numbers.")
     return lines

@@ -12,7 +12,7 @@ from sightline.people.study import form_of, parse_study
 from sightline.server import charts, exchange, setup
 from sightline.server.context import Problem, check_csrf, check_limit, server_of, staff_of
 from sightline.server.pages import page
-from sightline.server.storage import moderation, raters, records, staff, studies
+from sightline.server.storage import moderation, qualification, raters, records, staff, studies
 
 router = APIRouter(prefix="/staff/studies", include_in_schema=False)
 MEDIA = {
@@ -62,6 +62,7 @@ def overview(request: Request, slug: str) -> Response:
         days = records.per_day(connection, stored.id)
         hard = moderation.hardest(connection, stored)
         invitations = moderation.invitations(connection, stored.id)
+        outlook = qualification.outlook(connection, stored)
     parts = [("done", progress["done"]), ("begun", progress["started"]), ("untouched", progress["untouched"])]
     return page(
         request,
@@ -73,6 +74,7 @@ def overview(request: Request, slug: str) -> Response:
         hard=hard,
         spark=charts.spark,
         invitations=invitations,
+        outlook=outlook,
         link=request.query_params.get("link"),
         progress_chart=charts.progress(parts, "Items done, begun and untouched"),
         levels_chart=charts.bars(levels, "Ratings per level"),

@@ -1,10 +1,12 @@
 """Whether a worker's answers in the qualification round agree enough with the gold annotators'."""
 
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Connection, select
 
 from sightline.people import qualification
+from sightline.people.study import Qualification
 from sightline.server.storage import schema as t
 from sightline.server.storage.studies import StoredStudy
 
@@ -24,6 +26,27 @@ def admits(connection: Connection, stored: StoredStudy, rater_id: int, round_: i
             if name in given:
                 gold.append(list(annotators))
                 own.append(int(given[name]))
-    settings = stored.study.qualification
-    assert settings is not None
-    return qualification.admits(gold, own, settings.threshold)
+    assert stored.study.qualification is not None
+    return qualification.admits(gold, own, stored.study.qualification)
+
+
+def outlook(connection: Connection, stored: StoredStudy) -> str | None:
+    """Whom the study's qualification would admit, simulated on its own gold answers; None without any."""
+    asked = stored.study.qualification
+    if asked is None:
+        return None
+    rows = connection.execute(select(t.Item.origin).where(t.Item.study_id == stored.id)).scalars()
+    items = [
+        tuple(tuple(values) for values in origin["gold"].values()) for origin in rows if origin.get("gold")
+    ]
+    return _outlook(tuple(items), stored.study.levels.values, asked)
+
+
+@lru_cache(maxsize=64)
+def _outlook(
+    items: tuple[tuple[tuple[int, ...], ...], ...], levels: tuple[int, ...], asked: Qualification
+) -> str | None:
+    gold = [values for item in items for values in item]
+    questions = round(asked.items * len(gold) / max(len(items), 1))
+    found = qualification.outlook(gold, levels, asked, questions)
+    return None if found is None else f"With the {asked.gate} gate {found}."
