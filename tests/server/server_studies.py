@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import io
+import json
 import os
 import random
 import socket
@@ -15,6 +16,7 @@ from pathlib import Path
 from PIL import Image, ImageDraw
 
 from sightline.people.study import parse_study
+from sightline.server import setup
 from sightline.server.pictures import Shown, encode
 from sightline.server.storage import items, studies
 from sightline.server.storage.database import Database
@@ -62,6 +64,89 @@ def make_study(
         ]
         items.add_items(connection, stored, rows)
     return stored
+
+
+def _story(number: int, **more: object) -> dict[str, object]:
+    return {
+        "id": f"s{number}",
+        "images": ["0.png", "1.png"],
+        "sentences": ["One dog.", f"Two {number}."],
+        **more,
+    }
+
+
+KINDS: dict[str, tuple[str, list[dict[str, object]], list[dict[str, str]]]] = {
+    "rating game": (
+        "training = {tutorial = 0, probation = 0}\n",
+        [{"id": f"c{n}", "images": ["0.png"], "text": f"caption {n}"} for n in range(3)],
+        [{"value": "2"}, {"value": "4"}],
+    ),
+    "description": (
+        "",
+        [{"id": f"d{n}", "images": [f"{n}.png"]} for n in range(3)],
+        [
+            {"scene": "in a ski resort", "action": "They are skiing.", "rationale": "They are on a holiday."},
+            {"scene": "on a hill", "action": "They ski down.", "rationale": "They like the snow."},
+        ],
+    ),
+    "confidence": (
+        "",
+        [
+            {"id": f"a{n}", "images": [f"{n}.png"], "answers": {"scene": "a hall", "action": "He sits."}}
+            for n in range(3)
+        ],
+        [{"scene": "5", "action": "2"}, {"scene": "4", "action": "3"}],
+    ),
+    "story survey": (
+        "",
+        [_story(n, system=f"sys{n}") for n in range(2)] + [{**_story(7), "images": ["2.png"]}],
+        [
+            {"grounding": "5", "coherence": "2", "no_repetition": "3"},
+            {"grounding": "1", "coherence": "2", "no_repetition": "5"},
+        ],
+    ),
+    "grounding survey": (
+        'consent = ""\n',
+        [{**_story(n), "id": f"g{n}"} for n in range(3)],
+        [{"value": "1"}, {"value": "4"}],
+    ),
+    "pairwise preference": (
+        "",
+        [_story(1, id=f"p{n}", system=system) for n in range(3) for system in ("one", "two")],
+        [{"better": "0"}, {"better": "tie"}],
+    ),
+    "error marking": ("", [{**_story(n), "id": f"e{n}"} for n in range(3)], [{"errors": "1 2"}, {"errors": "none"}]),
+}  # fmt: skip
+"""Kind to settings, items, and what two people might say of an item."""
+
+
+def answer_of(kind: str, person: int, content: dict) -> dict[str, str]:
+    """What one of two people says of an item."""
+    given = KINDS[kind][2][person % 2]
+    if kind != "story survey":
+        return given
+    stories = range(len(content["stories"]))
+    return {f"{n}.{name}": level for n in stories for name, level in given.items()} | (
+        {"best": str(person % 2)} if len(stories) > 1 else {}
+    )
+
+
+def set_up(
+    database: Database,
+    folder: Path,
+    kind: str,
+    settings: str = "",
+    slug: str = "kind",
+    more=(),
+):
+    """A study of a kind over drawn pictures, from its files."""
+    for n in range(3):
+        (folder / f"{n}.png").write_bytes(drawing(n))
+    own, lines, _ = KINDS[kind]
+    (folder / "items.jsonl").write_text("\n".join(map(json.dumps, [*lines, *more])))
+    study = parse_study(f'kind = "{kind}"\ntitle = "{kind}"\n{settings or own}', "toml")
+    with database.write() as connection:
+        return setup.store(connection, setup.prepare(study, folder, slug=slug), public=True)
 
 
 SRC = Path(__file__).parents[2] / "src"

@@ -32,7 +32,7 @@ def site(tmp_path_factory):
     for prepared in prepare_samples():
         with database.write() as connection:
             store(connection, prepared, public=True)
-    stored = make_study(database, SETTINGS, main=30, training=12)
+    stored = make_study(database, SETTINGS, main=30, training=18)
     with database.write() as connection:
         connection.execute(update(t.Study).where(t.Study.slug == "captions").values(public=False))
         rated = (t.Item.study_id == stored.id) & (t.Item.role == "main")
@@ -103,7 +103,7 @@ def test_a_newcomer_from_the_link_to_the_accepted_dispute(browser, site, tmp_pat
                 player.shot(f"lesson-{'good' if good else 'bad'}-{lesson}", full=False)
             note = page.inner_text("#lesson-note") if page.is_visible("#lesson-note") else ""
             if lesson == 5:
-                assert ("game is open" in note) is good
+                assert ("from now on your answers count" in note) is good
                 assert ("begins anew" in note) is not good
             player.next()
     assert page.inner_text("#phase") == "Game"
@@ -184,7 +184,7 @@ def test_pages_fit_the_screen_and_can_be_read(browser, site, tmp_path, scheme, w
         page.goto(f"{base}/studies/sample-{kind}/join")
         page.fill("#name", "Ada")
         page.keyboard.press("Enter")
-        page.wait_for_selector("form")
+        page.wait_for_selector(".status")
         visit.shot(kind)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert page.evaluate(NAMELESS) == []

@@ -102,10 +102,43 @@ def test_a_lease_keeps_the_last_place_until_it_expires(database):
     assert turn(database, stored, ben, now=10) is None
     again = turn(database, stored, ben, now=70)
     assert again.item == task.item
-    with pytest.raises(NotYours):
-        rate(database, stored, ada, task.item, 4)
     rate(database, stored, ben, task.item, 4)
     assert column(database, t.Item.free) == [0]
+
+
+def test_a_late_answer_is_taken_once_beside_the_one_in_its_place(database):
+    stored = make_study(database, FREE + "ratings_per_item = 1\nlease_minutes = 1\n", main=2)
+    ada, ben = join(database, stored, "Ada"), join(database, stored, "Ben")
+    first = turn(database, stored, ada, now=0).item
+    second = turn(database, stored, ben, now=0).item
+    rate(database, stored, ben, second, 2, now=100)  # late, but nobody took it
+    assert turn(database, stored, ben, now=110).item == first
+    late = rate(database, stored, ada, first, 4, now=120)
+    assert late.next is None
+    assert (late.standing.rated, column(database, t.Answer.extra)) == (1, [False, True])
+    rate(database, stored, ben, first, 5, now=130)
+    with pytest.raises(NotYours):
+        rate(database, stored, ada, first, 1, now=140)
+    with pytest.raises(NotYours):  # never before this rater
+        rate(database, stored, ada, second, 1, now=140)
+    with database.read() as connection:
+        rows = connection.execute(select(t.Item.people, t.Item.wanted, t.Item.free, t.Item.counts)).all()
+    assert sorted(rows) == [(1, 1, 0, "0,1,0,0,0"), (2, 2, 0, "0,0,0,1,1")]
+
+
+def test_what_others_hold_is_told_apart_from_done(database):
+    stored = make_study(database, FREE + "ratings_per_item = 1\nlease_minutes = 1\n", main=1)
+    ada, ben = join(database, stored, "Ada"), join(database, stored, "Ben")
+    task = turn(database, stored, ada, now=0)
+    assert turn(database, stored, ben, now=5) is None
+
+    def more(rater):
+        with database.read() as connection:
+            return assignment.more_at(connection, stored, answers.rater_row(connection, rater, stored.id))
+
+    assert more(ben) == 60
+    rate(database, stored, ada, task.item, 3, now=10)
+    assert more(ben) is more(ada) is None
 
 
 def test_a_late_answer_counts_while_nobody_took_the_place(database):

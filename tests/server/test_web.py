@@ -137,7 +137,12 @@ def test_the_staff_pages_show_charts_and_do_what_they_say(server, browser):
     with server.database.read() as connection:
         code = connection.execute(select(t.Rater.code).where(t.Rater.name == "Ada")).scalar_one()
     assert "Ada" in browser.get("/staff/studies/captions/raters").text
-    browser.post(f"/staff/studies/captions/raters/{code}/remove", data={"csrf": csrf(overview)})
+    asked = browser.post(f"/staff/studies/captions/raters/{code}/remove", data={"csrf": csrf(overview)})
+    assert "Remove all data of Ada?" in asked.text
+    with server.database.read() as connection:
+        assert len(connection.execute(select(t.Answer.id)).all()) == 1
+    sure = {"csrf": csrf(overview), "sure": "yes"}
+    browser.post(f"/staff/studies/captions/raters/{code}/remove", data=sure)
     with server.database.read() as connection:
         assert connection.execute(select(t.Answer.id)).all() == []
         assert connection.execute(select(t.Item.people)).scalars().all() == [0, 0, 0]
@@ -236,7 +241,7 @@ def test_every_kind_of_study_from_upload_to_export(server, browser, settings, li
     page = browser.post(
         f"/studies/{slug}/answers", data={"csrf": csrf(page), **fields, **answers, "seconds": "7.5"}
     )
-    assert "All done, for now" in page.text
+    assert "All done" in page.text
     export = browser.get(f"/staff/studies/{slug}/export?what=ratings&form=jsonl").text
     rows = [json.loads(line) for line in export.splitlines()]
     assert [(row["item"], row["criterion"], row["value"]) for row in rows] == told

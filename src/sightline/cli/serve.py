@@ -24,6 +24,10 @@ def serve(
     staff: Annotated[
         str | None, typer.Option(help="Give this staff member a new password and print it.")
     ] = None,
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option(help="Address or network of a proxy in front; 127.0.0.1 unless given. May be repeated."),
+    ] = None,
     sample: Annotated[bool, typer.Option(help="Begin an empty database with sample studies.")] = True,
 ) -> None:
     """Let people play the rating game and take part in studies, in the browser."""
@@ -45,7 +49,7 @@ def serve(
     )
     if password:
         console.print(f"Staff login: {password[0]} with password {password[1]} (shown once)", highlight=False)
-    run(database, host, port)
+    run(database, host, port, trusted_proxy or ["127.0.0.1"])
 
 
 def _check_port(host: str, port: int) -> None:

@@ -42,9 +42,14 @@ class Tally:
         return sum(self.counts)
 
     @property
+    def seeds(self) -> int:
+        """How many of the model's ratings still stand."""
+        return max(SEEDS - self.people, 0) if self.seed is not None else 0
+
+    @property
     def standing(self) -> tuple[int, ...]:
         """Ratings per level with the seeds that still stand."""
-        left = max(SEEDS - self.people, 0) if self.seed is not None else 0
+        left = self.seeds
         if not left or self.seed is None:
             return self.counts
         at = self.seed - self.scale.low

@@ -2,9 +2,11 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from sightline.people.words import Say, english
 
 QUESTIONS = {
     "scene": "Where is the picture taken?",
@@ -26,6 +28,10 @@ INSTRUCTIONS = (
     "What and Why cannot have the same answer.",
 )
 LONGEST = 300
+RULES = ("long", "one word", "hedge", "or", "capitals", "acronym", "slang", "subject", "same")
+DEFAULT_RULES = tuple(rule for rule in RULES if rule != "subject")
+"""What is refused unless a study says otherwise. A missing subject is only advised against: one in six of
+HL's own published rationales lacks it ("to have fun")."""
 
 _HEDGE = re.compile(r"\b(i (?:think|suppose)|maybe)\b", re.I)
 _OR = re.compile(r"\bor\b", re.I)
@@ -45,51 +51,58 @@ class Complaint:
     axis: str
     rule: str
     message: str
+    refused: bool = True
+    """Whether the answer is not taken; otherwise this is advice."""
 
 
-def check_answer(axis: str, text: str) -> list[Complaint]:
+def check_answer(axis: str, text: str, say: Say = english) -> list[Complaint]:
     """What is wrong with one answer; nothing, if it can stand."""
     text = text.strip()
     words = _WORD.findall(text)
     found: list[tuple[str, str]] = []
     if not words:
-        return [Complaint(axis, "empty", "Write an answer.")]
+        return [Complaint(axis, "empty", say("Write an answer."))]
     if len(text) > LONGEST:
-        found.append(("long", f"Keep it under {LONGEST} characters."))
+        found.append(("long", say("Keep it under {longest} characters.", longest=LONGEST)))
     if len(words) == 1:
-        found.append(("one word", "One word is not enough: write a full sentence."))
+        found.append(("one word", say("One word is not enough: write a full sentence.")))
     if hedge := _HEDGE.search(text):
-        found.append(("hedge", f'Leave out "{hedge[0]}" and state your best guess.'))
+        found.append(("hedge", say('Leave out "{words}" and state your best guess.', words=hedge[0])))
     if _OR.search(text):
-        found.append(("or", 'Choose one answer instead of offering a choice with "or".'))
-    found += _wording(words)
+        found.append(("or", say('Choose one answer instead of offering a choice with "or".')))
+    found += _wording(words, say)
     if len(words) > 1 and axis != "scene" and not _has_subject(words):
-        found.append(
-            ("subject", "Begin with the subject (he, she, it, they, the man …) and say what it does.")
-        )
+        advice = say("Better begin with the subject (he, she, it, they, the man …) and say what it does.")
+        found.append(("subject", advice))
     return [Complaint(axis, rule, message) for rule, message in found]
 
 
-def check_description(answers: Mapping[str, str]) -> list[Complaint]:
-    """Every rule over all three answers."""
-    complaints = [fault for axis in QUESTIONS for fault in check_answer(axis, answers.get(axis, ""))]
+def check_description(
+    answers: Mapping[str, str], rules: Sequence[str] = DEFAULT_RULES, say: Say = english
+) -> list[Complaint]:
+    """Every rule over all three answers; only those among `rules` (and emptiness) refuse an answer."""
+    complaints = [fault for axis in QUESTIONS for fault in check_answer(axis, answers.get(axis, ""), say)]
     what, why = (" ".join(_WORD.findall(answers.get(axis, "").lower())) for axis in ("action", "rationale"))
     if what and what == why:
-        complaints.append(Complaint("rationale", "same", "What and Why need different answers."))
-    return complaints
+        complaints.append(Complaint("rationale", "same", say("What and Why need different answers.")))
+    return [
+        replace(fault, refused=fault.rule == "empty" or fault.rule in rules)
+        for fault in complaints
+        if rules or fault.rule == "empty"
+    ]
 
 
-def _wording(words: list[str]) -> list[tuple[str, str]]:
+def _wording(words: list[str], say: Say) -> list[tuple[str, str]]:
     found = []
     shouted = [
         word for word in words if word.isupper() and len(word) > 1 and word not in _WORDS["plain_capitals"]
     ]
     if len(shouted) > 2 and len(shouted) > len(words) / 2:
-        found.append(("capitals", "Write in ordinary letters, not in capitals."))
+        found.append(("capitals", say("Write in ordinary letters, not in capitals.")))
     elif shouted:
-        found.append(("acronym", f'Write "{shouted[0]}" out: no acronyms.'))
+        found.append(("acronym", say('Write "{word}" out: no acronyms.', word=shouted[0])))
     if slang := next((word for word in words if word.lower().replace("’", "'") in _WORDS["slang"]), None):
-        found.append(("slang", f'"{slang}" is slang: say it in plain English.'))
+        found.append(("slang", say('"{word}" is slang: say it in plain words.', word=slang)))
     return found
 
 

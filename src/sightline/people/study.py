@@ -7,13 +7,27 @@ from typing import Any, Literal
 import msgspec
 
 from sightline.errors import UsageError
-from sightline.people import scales
+from sightline.people import scales, words
 from sightline.people.assemble import Assembly
-from sightline.people.assignment import Hard
+from sightline.people.assignment import Hard, Until
+from sightline.people.descriptions import DEFAULT_RULES, RULES
 from sightline.people.scales import Scale
 from sightline.people.training import Checks, Training
 
-Kind = Literal["rating game", "description", "confidence", "story survey", "grounding survey"]
+Kind = Literal[
+    "rating game",
+    "description",
+    "confidence",
+    "story survey",
+    "grounding survey",
+    "pairwise preference",
+    "error marking",
+]
+
+SINGLE = ("rating game", "grounding survey")
+"""Kinds that ask for one level of an item."""
+UNLEVELLED = ("description", "pairwise preference", "error marking")
+"""Kinds whose answers are no levels of a scale."""
 
 CRITERIA = {
     "grounding": "Visually grounded: the story closely reflects what is in the pictures and is not vague.",
@@ -26,7 +40,11 @@ DEFAULT_SCALES: dict[str, str] = {
     "confidence": "likelihood",
     "story survey": "likert",
     "grounding survey": "grounding",
+    "pairwise preference": "binary",
+    "error marking": "binary",
 }
+PREFERENCE = "Which text is truer to the pictures?"
+MARKING = "Mark every word that the pictures do not support."
 CONSENT = (
     "You will be shown pictures and texts about them and asked for your judgement. It helps researchers to "
     "build measures of how well a text fits its pictures. Only your answers and the name you choose are "
@@ -51,6 +69,44 @@ class Qualification(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("threshold lies between 0 and 1, and a qualification needs at least 2 items")
 
 
+class Platform(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A crowd platform: which parameters of its link are kept, and where people are sent afterwards.
+
+    An end that begins with http:// or https:// is where the browser goes; anything else is a code to copy.
+    """
+
+    name: Literal["prolific", "mturk", "other"] = "prolific"
+    parameters: tuple[str, ...] = ()
+    """The platform's own where not set."""
+    person: str = ""
+    """The parameter that says who it is; the first one where not set."""
+    completed: str = ""
+    screened_out: str = ""
+    no_consent: str = ""
+    full: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.names or not all(re.fullmatch(r"[\w.-]{1,64}", name) for name in self.names):
+            raise ValueError("platform: name the link's parameters in letters, digits, _ . and -")
+        if self.person and self.person not in self.names:
+            raise ValueError(f"platform: person = '{self.person}' is not among the parameters")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.parameters or PARAMETERS[self.name]
+
+    @property
+    def who(self) -> str:
+        return self.person or self.names[0]
+
+
+PARAMETERS = {
+    "prolific": ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"),
+    "mturk": ("workerId", "assignmentId", "hitId"),
+    "other": (),
+}
+
+
 class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Settings of a study. Everything but kind and title has a default that suits the kind."""
 
@@ -61,7 +117,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     scale: str | dict[str, Any] | None = None
     instructions: str = ""
     consent: str | None = None
-    ratings_per_item: int = 3
+    ratings_per_item: int | Until = 3
     hard: Hard = Hard()
     training: Training | None = None
     checks: Checks = Checks()
@@ -72,12 +128,30 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     first_points: int = 1
     seeds: Literal["given", "rater"] = "given"
     """Where an item's two seed ratings come from: its own `seed`, where given; else the caption rater."""
+    rules: bool | tuple[str, ...] = DEFAULT_RULES
+    """Which rules a description must keep to be taken; false switches the check off."""
+    items_per_person: int | None = None
+    """After so many a person is done; without it, after all there are."""
+    places: int | None = None
+    """So many people may take part; one who leaves before the end makes room after `hold_minutes`."""
+    hold_minutes: float = 60
+    platform: Platform | None = None
+    language: str = "en"
 
     def __post_init__(self) -> None:
         if not self.title.strip() or len(self.title) > 200:
             raise ValueError("title needs 1 to 200 characters")
-        if not 1 <= self.ratings_per_item <= 1000:
+        if isinstance(self.ratings_per_item, int) and not 1 <= self.ratings_per_item <= 1000:
             raise ValueError("ratings_per_item lies between 1 and 1000")
+        if isinstance(self.ratings_per_item, Until) and self.kind not in SINGLE:
+            raise ValueError("ratings_per_item as a rule is for kinds that ask for one level per item")
+        words.catalogue(self.language)
+        if min(self.items_per_person or 1, self.places or 1) < 1 or self.hold_minutes <= 0:
+            raise ValueError("items_per_person, places and hold_minutes are above 0")
+        if odd := [rule for rule in self.rules if rule not in RULES] if isinstance(self.rules, tuple) else []:
+            raise ValueError(f"rules: '{odd[0]}' is not one of {', '.join(RULES)}")
+        if self.qualification and self.kind in UNLEVELLED:
+            raise ValueError(f"a {self.kind} study has no levels to qualify by; use gold items instead")
         if not 0.5 <= self.lease_minutes <= 1440:
             raise ValueError("lease_minutes lies between 0.5 and 1440")
         if self.items and self.assemble:
@@ -86,6 +160,19 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def levels(self) -> Scale:
         return scales.scale(self.scale or DEFAULT_SCALES[self.kind])
+
+    @property
+    def ratings_at_first(self) -> int:
+        """Ratings that every item is to get; a rule may ask for more later."""
+        return (
+            self.ratings_per_item if isinstance(self.ratings_per_item, int) else self.ratings_per_item.least
+        )
+
+    @property
+    def kept_rules(self) -> tuple[str, ...]:
+        if isinstance(self.rules, bool):
+            return RULES if self.rules else ()
+        return self.rules
 
     @property
     def is_game(self) -> bool:

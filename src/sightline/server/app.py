@@ -8,11 +8,12 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse
 from starlette.exceptions import HTTPException
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from sightline.errors import UsageError
 from sightline.server.context import Problem, Server
 from sightline.server.pages import page
-from sightline.server.routes import api, moderation, player, staff, studies, visitor
+from sightline.server.routes import api, joining, moderation, own, player, staff, studies, visitor
 from sightline.server.security.headers import Guard
 from sightline.server.storage.answers import NotYours
 
@@ -34,9 +35,19 @@ def create_app(server: Server) -> FastAPI:
         lifespan=life,
     )
     app.state.server = server
-    for routes in (api, visitor, player, staff, studies, moderation):  # the busiest is found first
+    for routes in (
+        api,
+        visitor,
+        player,
+        own,
+        joining,
+        staff,
+        studies,
+        moderation,
+    ):  # the busiest is found first
         app.include_router(routes.router)
     app.add_middleware(Guard)
+    app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=list(server.trusted_proxies))
     app.add_exception_handler(Problem, _problem)
     app.add_exception_handler(UsageError, _problem)
     app.add_exception_handler(RequestValidationError, _problem)

@@ -42,16 +42,21 @@ def bars(values: Sequence[tuple[str, float]], title: str) -> Markup:
 
 
 def spark(counts: Sequence[int], low: int) -> Markup:
-    """Ratings per level as five or so small bars, for a table's cell."""
+    """Ratings per level as five or so small bars with their numbers, for a table's cell."""
     top = max([*counts, 1])
-    parts = [
-        f'<rect class="{"bar" if count else "bar-none"}" x="{place * 14}" y="{24 - max(22 * count / top, 2):.1f}" '
-        f'width="11" height="{max(22 * count / top, 2):.1f}" rx="2"/>'
-        for place, count in enumerate(counts)
-    ]
+    parts = []
+    for place, count in enumerate(counts):
+        high = max(22 * count / top, 2)
+        kind, middle = ("bar" if count else "bar-none"), place * 16 + 6.5
+        parts.append(
+            f'<rect class="{kind}" x="{place * 16}" y="{34 - high:.1f}" width="13" height="{high:.1f}" rx="2"/>'
+        )
+        if count:
+            parts.append(f'<text x="{middle}" y="{31 - high:.1f}">{count}</text>')
+        parts.append(f'<text class="level" x="{middle}" y="44">{low + place}</text>')
     told = ", ".join(f"{low + place}: {count}" for place, count in enumerate(counts))
     return Markup(
-        f'<svg class="spark" viewBox="0 0 {14 * len(counts)} 24" role="img" aria-label="ratings per level: {told}">'
+        f'<svg class="spark" viewBox="0 0 {16 * len(counts)} 46" role="img" aria-label="ratings per level: {told}">'
         f"<title>{told}</title>{''.join(parts)}</svg>"
     )
 
@@ -89,7 +94,9 @@ def progress(parts: Sequence[tuple[str, int]], title: str) -> Markup:
         wide = WIDTH * count / whole
         body.append(f'<rect class="part part-{number}" x="{left:.1f}" y="0" width="{wide:.1f}" height="18"/>')
         if wide > 34:
-            body.append(f'<text class="part-value" x="{left + wide / 2:.1f}" y="13">{count}</text>')
+            body.append(
+                f'<text class="part-value part-value-{number}" x="{left + wide / 2:.1f}" y="13">{count}</text>'
+            )
         left += wide
     x = 0
     for number, (name, count) in enumerate(parts):

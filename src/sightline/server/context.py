@@ -2,12 +2,15 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 from fastapi import Request, Response
 from sqlalchemy import Connection
+from sqlalchemy.exc import IntegrityError
 
+from sightline.errors import UsageError
 from sightline.server.security.limits import Limits
 from sightline.server.security.sessions import COOKIE, LIFETIME, STAFF_LIFETIME, Session, Sessions
 from sightline.server.storage import staff, studies
@@ -32,9 +35,15 @@ class Server:
     """The parts of a running server."""
 
     def __init__(
-        self, database: Database, limits: Limits | None = None, clock: Callable[[], float] = time.time
+        self,
+        database: Database,
+        limits: Limits | None = None,
+        clock: Callable[[], float] = time.time,
+        trusted_proxies: Sequence[str] = ("127.0.0.1",),
     ) -> None:
         self.database = database
+        self.trusted_proxies = tuple(trusted_proxies)
+        """Addresses or networks whose word on the client's address and scheme is taken."""
         self.writer = Writer(database)
         self.limits = limits or Limits()
         self.clock = clock
@@ -59,15 +68,26 @@ class Server:
 
     async def write(self, job: Callable[[Connection], T]) -> T:
         """Run a writing job; returns when it is on disk."""
-        return await asyncio.wrap_future(self.writer.submit(job))
+        with _taken():
+            return await asyncio.wrap_future(self.writer.submit(job))
 
     def write_now(self, job: Callable[[Connection], T]) -> T:
         """The same for handlers that run in a thread."""
-        return self.writer.submit(job).result(timeout=60)
+        with _taken():
+            return self.writer.submit(job).result(timeout=60)
 
     def close(self) -> None:
         self.writer.close()
         self.database.close()
+
+
+@contextmanager
+def _taken() -> Iterator[None]:
+    """What must be unique and was still taken after several tries is another's: an answer's token, a name."""
+    try:
+        yield
+    except IntegrityError:
+        raise Problem(409, "This was sent before, or belongs to somebody else.") from None
 
 
 def server_of(request: Request) -> Server:
@@ -102,6 +122,19 @@ def check_csrf(request: Request, token: str | None) -> None:
 def check_limit(request: Request, kind: str, key: str | None = None) -> None:
     if not server_of(request).limits.allow(kind, key or address_of(request)):
         raise Problem(429, "That was a little fast. Take a breath and try again.")
+
+
+@contextmanager
+def count_failures(request: Request, kind: str) -> Iterator[None]:
+    """A limit on what goes wrong: whoever is let in uses none of it, whoever guesses is soon slowed down."""
+    limits = server_of(request).limits
+    if not limits.left(kind, address_of(request)):
+        raise Problem(429, "That went wrong too often. Wait a minute and try again.")
+    try:
+        yield
+    except (Problem, UsageError):
+        limits.allow(kind, address_of(request))
+        raise
 
 
 def address_of(request: Request) -> str:

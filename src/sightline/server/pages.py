@@ -11,6 +11,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from sightline.people.words import direction, speaker
 from sightline.server.context import keep_session, server_of, session_of
 
 HERE = Path(str(importlib.resources.files("sightline.server")))
@@ -41,6 +42,8 @@ def static_url(name: str) -> str:
 def page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
     """A page for this visitor, with the token its forms need."""
     session = session_of(request)
+    stored = values.get("stored")
+    language = stored.study.language if stored is not None and not template.startswith("staff/") else "en"
     text = (
         environment()
         .get_template(template)
@@ -48,7 +51,9 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> H
             csrf=server_of(request).sessions.csrf(session),
             path=request.url.path,
             is_staff=session.staff is not None,
-            **values,
+            language=language,
+            direction=direction(language),
+            **{"_": speaker(language), **values},
         )
     )
     response = HTMLResponse(text, status_code=status)

@@ -2,24 +2,28 @@
 
 import re
 import secrets
-import shutil
-import stat
-import tempfile
-import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
-from typing import IO, Any, get_args
+from itertools import combinations
+from pathlib import Path
+from typing import Any, get_args
 
 from sqlalchemy import Connection
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
 from sightline.io import read_items
+from sightline.io.base import guess
+from sightline.io.item_rows import ItemRows
+from sightline.io.items import item_from_dict
+from sightline.io.table import TableFile
 from sightline.items import Item
 from sightline.people.assemble import assemble
 from sightline.people.assignment import Role
-from sightline.people.study import Study
+from sightline.people.forms import TIE
+from sightline.people.known import check_known
+from sightline.people.notices import notes
+from sightline.people.study import SINGLE, Study
 from sightline.server.pictures import Shown, encode
 from sightline.server.seeding import rater_seeds
 from sightline.server.storage import items as store_items
@@ -30,9 +34,12 @@ from sightline.server.storage.studies import StoredStudy
 Scorer = Callable[[Item], int | None]
 """A model's rating of an item on the study's scale, or None: the seed until two people have rated."""
 
-MOST_FILES, MOST_BYTES = 20_000, 300 * 2**20
+TEXTLESS = ("description", "confidence")
+TOGETHER = ("story survey", "pairwise preference")
+"""Kinds that show several texts about the same pictures at once."""
 SPECIAL = ("role", "expert", "seed", "why", "gold", "answers", "set")
-EXAMPLE = """kind = "rating game"        # description, confidence, story survey, grounding survey
+EXAMPLE = """kind = "rating game"        # description, confidence, story survey, grounding survey,
+                            # pairwise preference, error marking
 title = "How good are these captions?"
 scale = "vicr"              # flickr8k, likert, likelihood, grounding, binary, or a table of your own
 ratings_per_item = 5
@@ -53,6 +60,8 @@ class Prepared:
     items: list[NewItem] = field(default_factory=list)
     pictures: dict[str, tuple[str, Shown]] = field(default_factory=dict)
     """Path to its name and what is shown."""
+    notes: list[str] = field(default_factory=list)
+    """What whoever sets the study up should know."""
 
 
 def slug_of(title: str) -> str:
@@ -62,7 +71,19 @@ def slug_of(title: str) -> str:
 def prepare(
     study: Study, folder: Path, scorer: Scorer | None = None, *, inside: bool = True, slug: str | None = None
 ) -> Prepared:
-    """Read a study's items and pictures from a folder; with `inside`, nothing outside of it is touched."""
+    """Read a study's items and pictures from a folder; with `inside`, nothing outside of it is touched.
+
+    Faults name the user's own files: of an unpacked folder nobody knows where it lies.
+    """
+    try:
+        return _prepare(study, folder, scorer, inside, slug)
+    except UsageError as fault:
+        if not inside:
+            raise
+        raise UsageError(str(fault).replace(f"{folder}/", "").replace(f"{folder.resolve()}/", "")) from None
+
+
+def _prepare(study: Study, folder: Path, scorer: Scorer | None, inside: bool, slug: str | None) -> Prepared:
     prepared = Prepared(study, slug or f"{slug_of(study.title)}-{secrets.token_hex(2)}")
     given = _read(study, folder, inside)
     if scorer is None and study.seeds == "rater":
@@ -71,11 +92,11 @@ def prepare(
                 _within(folder, path, inside)
         levels = rater_seeds(study, given)
         scorer = lambda item: levels.get(item.id)  # noqa: E731
-    units = _stories(given) if study.kind == "story survey" else [[item] for item in given]
-    for unit in units:
+    for unit in _units(study, given):
         for path in unit[0].images:
             _picture(prepared, path, folder, inside)
         prepared.items.append(_item(study, prepared, unit, scorer))
+    prepared.notes += notes(study, Counter(item.role for item in prepared.items))
     return prepared
 
 
@@ -92,7 +113,23 @@ def _read(study: Study, folder: Path, inside: bool) -> list[Item]:
         plan = study.assemble
         systems = [list(read_items(_within(folder, name, inside))) for name in plan.systems]
         return assemble(plan, list(read_items(_within(folder, plan.originals, inside))), systems)
-    return list(read_items(_within(folder, study.items or "items.jsonl", inside)))
+    path = _within(folder, study.items or "items.jsonl", inside)
+    return list(_textless(path) if study.kind in TEXTLESS else read_items(path))
+
+
+def _textless(path: Path) -> Iterator[Item]:
+    """Items that need no text of their own: raters write it, or judge the answers that come with them."""
+    source = TableFile(path)
+    reader = guess(source)
+    if not isinstance(reader, ItemRows):
+        yield from read_items(path)
+        return
+    for where, row in reader.rows(source):
+        if isinstance(row, BadLine):
+            raise row
+        yield item_from_dict(
+            row if row.get("sentences") else {**row, "text": row.get("text") or ""}, source.folder, where
+        )
 
 
 def _within(folder: Path, name: str | Path, inside: bool) -> Path:
@@ -108,20 +145,34 @@ def _picture(prepared: Prepared, path: Path, folder: Path, inside: bool) -> None
         prepared.pictures[str(path)] = (path.name, encode(path, path.name))
 
 
-def _stories(given: Sequence[Item]) -> list[list[Item]]:
-    """Stories of several systems about the same pictures are judged side by side."""
+def _units(study: Study, given: Sequence[Item]) -> list[list[Item]]:
+    """What is shown at once: an item; all stories about the same pictures; two texts about the same pictures."""
+    if study.kind not in TOGETHER:
+        return [[item] for item in given]
+    by_id = Counter(item.id for item in given)
     groups: dict[object, list[Item]] = {}
     for item in given:
-        groups.setdefault(item.images or item.id, []).append(item)
-    return list(groups.values())
+        same: object = item.id if by_id[item.id] > 1 else item.images or item.id
+        groups.setdefault((same, item.extra.get("role", "main")), []).append(item)
+    if study.kind == "story survey":
+        return list(groups.values())
+    if lonely := next((group[0] for group in groups.values() if len(group) < 2), None):
+        raise UsageError(
+            f"{_where(lonely)}: a preference needs two texts about the same pictures, or of the same id"
+        )
+    return [list(pair) for group in groups.values() for pair in combinations(group, 2)]
+
+
+def _where(item: Item) -> str:
+    return f"{item.source}: item '{item.id}'" if item.source else f"item '{item.id}'"
 
 
 def _item(study: Study, prepared: Prepared, unit: Sequence[Item], scorer: Scorer | None) -> NewItem:
     first = unit[0]
-    extra = first.extra
+    extra, here = first.extra, _where(first)
     role = extra.get("role", "main")
     if role not in get_args(Role):
-        raise UsageError(f"item '{first.id}': role '{role}' is not one of {', '.join(get_args(Role))}")
+        raise UsageError(f"{here}: role '{role}' is not one of {', '.join(get_args(Role))}")
     content: dict[str, Any] = {"pictures": [prepared.pictures[str(path)][1].sha for path in first.images]}
     origin: dict[str, Any] = {
         "system": first.system,
@@ -129,32 +180,78 @@ def _item(study: Study, prepared: Prepared, unit: Sequence[Item], scorer: Scorer
         "references": list(first.references),
         "extra": {key: value for key, value in extra.items() if key not in SPECIAL},
     }
-    if study.kind == "story survey":
-        content["stories"] = [_text(item) for item in unit]
-        origin["stories"] = [{"id": item.id, "system": item.system} for item in unit]
+    if study.kind in TOGETHER:
+        name = "stories" if study.kind == "story survey" else "pair"
+        content[name] = [_text(item) for item in unit]
+        origin[name] = [{"id": item.id, "system": item.system} for item in unit]
     elif study.kind == "confidence":
         content["answers"] = _answers(first)
     elif study.kind != "description":
         content |= _text(first)
     if extra.get("why"):
         content["why"] = str(extra["why"])
+    if study.qualification:
+        _check_gold(first, role)
     if extra.get("gold"):
         origin["gold"] = _gold(first)
-    seed = extra.get("seed")
-    if seed is None and scorer is not None and role == "main":
-        seed = scorer(first)
-    levels = {"expert": extra.get("expert"), "seed": seed}
-    for name, level in levels.items():
-        if level is not None:
-            try:
-                study.levels.check(level)
-            except UsageError as fault:
-                raise UsageError(f"item '{first.id}': {name}: {fault}") from None
-    single_level = study.kind in ("rating game", "grounding survey")
-    if role != "main" and single_level and levels["expert"] is None:
-        raise UsageError(f"item '{first.id}' is a {role} item: give its 'expert' level")
-    key = first.id if len(unit) == 1 else f"{first.id}+{len(unit) - 1}"
-    return NewItem(key, content, origin, role, levels["expert"], levels["seed"])
+    expert = seed = None
+    try:
+        if study.kind in SINGLE:
+            seed = extra.get("seed")
+            if seed is None and scorer is not None and role == "main":
+                seed = scorer(first)
+            for level in (seed, extra.get("expert")):
+                if level is not None:
+                    study.levels.check(level)
+            expert = extra.get("expert")
+        elif (known := _known(study, unit)) is not None:
+            origin["known"] = check_known(study, content, known)
+    except UsageError as fault:
+        raise UsageError(f"{here}: {fault}") from None
+    checked = role in ("gold", "attention") or (role == "training" and not study.qualification)
+    if checked and expert is None and "known" not in origin:
+        raise UsageError(f"{here} is a {role} item: give its 'expert' answer")
+    return NewItem(_key(study, unit), content, origin, role, expert, seed)
+
+
+def _key(study: Study, unit: Sequence[Item]) -> str:
+    first = unit[0]
+    if study.kind == "pairwise preference":
+        names = [item.id if item.id != first.id or item is first else item.system for item in unit]
+        if unit[1].id == first.id:
+            return f"{first.id}: {first.system} | {unit[1].system}"
+        return " | ".join(map(str, names))
+    return first.id if len(unit) == 1 else f"{first.id}+{len(unit) - 1}"
+
+
+def _check_gold(item: Item, role: str) -> None:
+    """A qualification asks the training items, and measures by their gold annotators."""
+    if item.extra.get("gold") and role != "training":
+        raise UsageError(
+            f'{_where(item)} has \'gold\' answers for the qualification: give it "role": "training" too'
+        )
+    if role == "training" and not item.extra.get("gold"):
+        raise UsageError(
+            f"{_where(item)} is a training item of a study with qualification: give its 'gold' answers"
+        )
+
+
+def _known(study: Study, unit: Sequence[Item]) -> Any | None:
+    """The known answer to all that is asked at once."""
+    given = [item.extra.get("expert") for item in unit]
+    if all(answer is None for answer in given):
+        return None
+    if study.kind == "pairwise preference":
+        if not all(isinstance(answer, int | float) for answer in given):
+            raise UsageError("give both texts an 'expert' number: the larger one's is the truer")
+        return TIE if given[0] == given[1] else int(given[1] > given[0])  # type: ignore[operator]
+    if study.kind == "story survey":
+        if not all(isinstance(answer, dict) or answer is None for answer in given):
+            raise UsageError("give 'expert' as each question's level, as in {\"coherence\": 5}")
+        return {
+            f"{n}.{name}": level for n, answer in enumerate(given) for name, level in (answer or {}).items()
+        }
+    return given[0]
 
 
 def _text(item: Item) -> dict[str, Any]:
@@ -164,7 +261,7 @@ def _text(item: Item) -> dict[str, Any]:
 def _answers(item: Item) -> dict[str, str]:
     given = item.extra.get("answers")
     if not isinstance(given, dict) or not given or not all(isinstance(text, str) for text in given.values()):
-        raise UsageError(f"item '{item.id}': give its 'answers', as in {{\"scene\": \"in a kitchen\"}}")
+        raise UsageError(f'{_where(item)}: give its \'answers\', as in {{"scene": "in a kitchen"}}')
     return {str(axis): text for axis, text in given.items()}
 
 
@@ -173,37 +270,5 @@ def _gold(item: Item) -> dict[str, list[int]]:
     given = item.extra["gold"]
     given = {"value": given} if isinstance(given, list) else given
     if not isinstance(given, dict) or not all(isinstance(values, list) for values in given.values()):
-        raise UsageError(f"item '{item.id}': give 'gold' as each question's list of annotators' levels")
+        raise UsageError(f"{_where(item)}: give 'gold' as each question's list of annotators' levels")
     return {str(name): [int(value) for value in values] for name, values in given.items()}
-
-
-@contextmanager
-def unpacked(archive: IO[bytes]) -> Iterator[Path]:
-    """A zip's files in a folder that is gone afterwards; nothing lands outside of it."""
-    with tempfile.TemporaryDirectory(prefix="sightline-") as name:
-        folder = Path(name)
-        try:
-            with zipfile.ZipFile(archive) as opened:
-                _extract(opened, folder)
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as fault:
-            raise UsageError(f"the zip cannot be read ({type(fault).__name__})") from None
-        yield folder
-
-
-def _extract(opened: zipfile.ZipFile, folder: Path) -> None:
-    members = [info for info in opened.infolist() if not info.is_dir()]
-    if len(members) > MOST_FILES or sum(info.file_size for info in members) > MOST_BYTES:
-        raise UsageError(f"the zip holds more than {MOST_FILES} files or {MOST_BYTES // 2**20} MB")
-    for info in members:
-        path = PurePosixPath(info.filename.replace("\\", "/"))
-        if (
-            path.is_absolute()
-            or ".." in path.parts
-            or ":" in path.parts[0]
-            or stat.S_ISLNK(info.external_attr >> 16)
-        ):
-            raise UsageError("the zip holds a file that would land outside its folder")
-        target = folder.joinpath(*path.parts)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with opened.open(info) as source, target.open("wb") as out:
-            shutil.copyfileobj(source, out)

@@ -55,16 +55,17 @@ def existing_study(url: str, slug: str) -> tuple[Database, StoredStudy]:
     return database, stored
 
 
-def run(database: Database, host: str, port: int) -> None:
+def run(database: Database, host: str, port: int, trusted_proxies: Sequence[str] = ("127.0.0.1",)) -> None:
     """Serve until told to stop."""
     sys.setswitchinterval(0.001)  # the writer's thread must not keep a request waiting
     uvicorn.run(
-        create_app(Server(database)),
+        create_app(Server(database, trusted_proxies=trusted_proxies)),
         host=host,
         port=port,
         log_level="warning",
         server_header=False,
         access_log=False,
+        proxy_headers=False,  # the application looks at them itself
         timeout_keep_alive=75,
     )
 
@@ -77,6 +78,8 @@ def set_up_studies(database: Database, files: Sequence[Path], public: bool) -> l
         with database.read() as connection:
             known = studies.find(connection, slug)
         prepared = None if known else setup.prepare(study, path.parent, inside=False, slug=slug)
+        for note in prepared.notes if prepared else ():
+            print(f"{path}: {note}", file=sys.stderr)
         with database.write() as connection:
             stored = known or setup.store(connection, prepared, public=public)  # type: ignore[arg-type]
             token = raters.invite(connection, stored.id, None, "made at the start")

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, insert, select, update
 from sightline.errors import BadLine, UsageError
 from sightline.io.ratings import BEST, Answer, number, read_answers
 from sightline.items import Key
+from sightline.people.assignment import Until, wanted
 from sightline.people.consensus import Tally
 from sightline.people.forms import check_given
 from sightline.server.exchange.rows import CRITERION, PLAY
@@ -197,7 +198,8 @@ def recount(connection: Connection, stored: StoredStudy) -> None:
     sums: dict[int, list[int]] = defaultdict(lambda: [0, 0])
     training = ("tutorial", "probation", "qualification")
     columns = ("item_id", "rater_id", "phase", "value", "points", "returned")
-    answers = select(*(getattr(t.Answer, name) for name in columns)).where(t.Answer.study_id == stored.id)
+    counted = (t.Answer.study_id == stored.id) & (t.Answer.state != "excluded")
+    answers = select(*(getattr(t.Answer, name) for name in columns)).where(counted)
     for row in connection.execute(answers):
         if row.phase == "playing":
             values[row.item_id].append(row.value)
@@ -205,10 +207,12 @@ def recount(connection: Connection, stored: StoredStudy) -> None:
             sums[row.rater_id][0] += 1
             sums[row.rater_id][1] += (row.points or 0) + row.returned
     held = set(connection.execute(select(t.Lease.item_id)).scalars())
-    per_item = stored.study.ratings_per_item
+    study = stored.study
     for item, given in values.items():
         tally = Tally.of(stored.study.levels, [value for value in given if value is not None])
-        wants = max(per_item, len(given))
+        wants = max(study.ratings_at_first, len(given))
+        if isinstance(study.ratings_per_item, Until):
+            wants = max(wants, wanted(study.ratings_per_item, study.hard, tally))
         counts = ",".join(map(str, tally.counts))
         free = max(wants - len(given) - (item in held), 0)
         changes = {"counts": counts, "people": len(given), "wanted": wants, "free": free}

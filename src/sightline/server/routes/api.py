@@ -7,7 +7,9 @@ import msgspec
 from fastapi import APIRouter, Header, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from sightline.people.descriptions import check_description
+from sightline.people.descriptions import DEFAULT_RULES, check_description
+from sightline.people.notices import told
+from sightline.people.words import english, speaker
 from sightline.server.context import Problem, Server, check_csrf, check_limit, rater_of, server_of, session_of
 from sightline.server.storage import answers, assignment
 from sightline.server.storage.answers import Outcome, Submission
@@ -50,6 +52,7 @@ class SkipIn(Strict):
 
 
 class DescriptionIn(Strict):
+    study: str = Field(default="", max_length=100)
     scene: str = Field(default="", max_length=2000)
     action: str = Field(default="", max_length=2000)
     rationale: str = Field(default="", max_length=2000)
@@ -90,9 +93,15 @@ def outcome_out(stored: StoredStudy, outcome: Outcome) -> dict[str, Any]:
         "feedback": heard,
         "can_dispute": bool(heard and heard.points < 0 and outcome.standing.phase == "playing"),
         "event": outcome.event,
+        "notice": notice_out(stored, outcome.notice),
         "standing": outcome.standing,
         "next": task_out(stored, outcome.next),
     }
+
+
+def notice_out(stored: StoredStudy, notice: dict[str, Any] | None) -> str:
+    """What a rater is told between two items, in words."""
+    return told(notice, stored.study, speaker(stored.study.language))
 
 
 def rater_for_answer(request: Request, slug: str, csrf: str | None) -> int:
@@ -141,7 +150,10 @@ async def check(
 ) -> Response:
     """The rules a description breaks, while it is typed."""
     check_csrf(request, x_csrf_token)
-    if not session_of(request).raters:
+    session, server = session_of(request), server_of(request)
+    if not session.raters:
         raise Problem(401, "Join a study first.")
-    check_limit(request, "answer", session_of(request).id)
-    return _json({"complaints": check_description(body.model_dump())})
+    check_limit(request, "answer", session.id)
+    study = server.study(body.study).study if body.study in session.raters else None
+    rules, say = (study.kept_rules, speaker(study.language)) if study else (DEFAULT_RULES, english)
+    return _json({"complaints": check_description(body.model_dump(exclude={"study"}), rules, say)})

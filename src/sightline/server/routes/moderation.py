@@ -39,11 +39,19 @@ def act_on_rater(
     code: str,
     action: Literal["remove", "retrain"],
     csrf: Annotated[str, Form()] = "",
+    sure: Annotated[str, Form()] = "",
 ) -> Response:
+    """Removal is asked about once more: it cannot be undone."""
     who = staff_of(request)
     check_csrf(request, csrf)
     server = server_of(request)
     stored = server.study(slug)
+    if action == "remove" and sure != "yes":
+        with server.database.read() as connection:
+            rater, given = moderation.whose(connection, stored, code)
+        return page(
+            request, "staff/remove.html", who=who, stored=stored, study=stored.study, rater=rater, given=given
+        )
 
     def job(connection: Connection) -> None:
         if action == "remove":

@@ -8,11 +8,12 @@ from fastapi.responses import RedirectResponse
 from sqlalchemy import Connection
 
 from sightline.errors import UsageError
-from sightline.people.study import form_of, parse_study
-from sightline.server import charts, exchange, setup
+from sightline.people.notices import notes
+from sightline.people.study import UNLEVELLED, form_of, parse_study
+from sightline.server import archive, charts, exchange, setup
 from sightline.server.context import Problem, check_csrf, check_limit, server_of, staff_of
 from sightline.server.pages import page
-from sightline.server.storage import moderation, qualification, raters, records, staff, studies
+from sightline.server.storage import judgements, moderation, qualification, raters, records, staff, studies
 
 router = APIRouter(prefix="/staff/studies", include_in_schema=False)
 MEDIA = {
@@ -43,7 +44,7 @@ def new(
         study = parse_study(settings, form_of(settings), "settings")
         if bundle is None or not bundle.filename:
             raise UsageError("choose a zip with items.jsonl and the pictures")
-        with setup.unpacked(bundle.file) as folder:
+        with archive.unpacked(bundle.file) as folder:
             prepared = setup.prepare(study, folder)
         stored = server.write_now(lambda c: setup.store(c, prepared, public=False))
     except UsageError as fault:
@@ -58,9 +59,10 @@ def overview(request: Request, slug: str) -> Response:
     stored = server.study(slug)
     with server.database.read() as connection:
         progress = records.progress(connection, stored.id)
-        levels = records.levels(connection, stored)
+        levels = judgements.level_counts(connection, stored)
         days = records.per_day(connection, stored.id)
-        hard = moderation.hardest(connection, stored)
+        told = notes(stored.study, records.roles(connection, stored.id))
+        hard = judgements.hardest(connection, stored)
         invitations = moderation.invitations(connection, stored.id)
         outlook = qualification.outlook(connection, stored)
     parts = [("done", progress["done"]), ("begun", progress["started"]), ("untouched", progress["untouched"])]
@@ -73,6 +75,8 @@ def overview(request: Request, slug: str) -> Response:
         progress=progress,
         hard=hard,
         spark=charts.spark,
+        notes=told,
+        unlevelled=UNLEVELLED,
         invitations=invitations,
         outlook=outlook,
         link=request.query_params.get("link"),

@@ -16,7 +16,8 @@ class Limit:
 
 LIMITS = {
     "login": Limit(1 / 6, 8),
-    "join": Limit(0.5, 30),
+    "join": Limit(0.5, 30),  # failures only
+    "newcomers": Limit(5, 600),
     "answer": Limit(8, 40),
     "write": Limit(2, 30),
     "upload": Limit(0.1, 10),
@@ -47,6 +48,13 @@ class Limits:
                 return False
             self._buckets[kind, key] = (level - 1, now)
             return True
+
+    def left(self, kind: str, key: str) -> bool:
+        """Whether there is a go left, without using it."""
+        limit, now = self._limits[kind], self._clock()
+        with self._lock:
+            level, at = self._buckets.get((kind, key), (limit.burst, now))
+            return level + (now - at) * limit.rate >= 1
 
     def _forget(self, now: float) -> None:
         """Drop those whose bucket is full again; under a flood of new keys, the oldest half too."""

@@ -14,6 +14,8 @@ LIFETIME = 60 * 60 * 24 * 60
 STAFF_LIFETIME = 60 * 60 * 12
 MOST_STUDIES = 50
 MOST_HELD = 10_000
+LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+"""No letter that is taken for another."""
 
 
 @dataclass(slots=True)
@@ -27,6 +29,13 @@ class Session:
     """Staff member, the session number that must still hold, and the time of login."""
     fresh: bool = False
     """Not yet in a cookie."""
+
+    def become(self, slug: str, rater: int | None) -> None:
+        """Another person sits there now, or nobody: forms of the one before hold no longer."""
+        if self.raters.pop(slug, None) is not None:
+            self.id = secrets.token_hex(16)
+        if rater is not None:
+            self.raters[slug] = rater
 
 
 class Sessions:
@@ -63,6 +72,22 @@ class Sessions:
     def write(self, session: Session) -> str:
         recent = dict(list(session.raters.items())[-MOST_STUDIES:])
         return str(self._signer.dumps({"id": session.id, "r": recent, "s": session.staff}))
+
+    def resume_code(self, rater: int) -> str:
+        """What lets a rater go on at another device: their number and a mark that only this server makes."""
+        mark = hmac.new(self._secret, f"resume:{rater}".encode(), hashlib.sha256).digest()
+        letters = "".join(LETTERS[byte % 32] for byte in mark[:10])
+        return f"{rater}-{letters[:5]}-{letters[5:]}"
+
+    def resumed(self, code: str) -> int | None:
+        """The rater of a resume code, however it was typed; None where it was not made here."""
+        plain = "".join(code.upper().split()).replace("O", "0").replace("I", "1").replace("L", "1")
+        number = plain.partition("-")[0]
+        if not (number.isascii() and number.isdigit() and len(number) < 10):
+            return None
+        known = self.resume_code(int(number)).replace("-", "")
+        matches = hmac.compare_digest(known.encode(), plain.replace("-", "").encode())
+        return int(number) if matches else None
 
     def csrf(self, session: Session) -> str:
         return hmac.new(self._secret, f"csrf:{session.id}".encode(), hashlib.sha256).hexdigest()

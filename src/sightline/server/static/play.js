@@ -1,7 +1,9 @@
 // The rating game: rate, see how others saw it, go on. The page works without this; with it, it flows.
 const game = document.getElementById("game");
 const at = (id) => document.getElementById(id);
-const buttons = [...document.querySelectorAll(".level")];
+const said = JSON.parse(game.dataset.words);
+const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+const buttons = [...document.querySelectorAll(".level")].reverse(); // lowest first; the page has the highest on top
 const stage = document.querySelector(".stage");
 const low = Number(game.dataset.low);
 let item = Number(game.dataset.item);
@@ -23,7 +25,7 @@ async function call(path, body) {
         body: body && JSON.stringify(body),
       });
       if (reply.status >= 500 && attempt < 4) throw new TypeError("again");
-      const told = await reply.json().catch(() => ({ error: "Something went wrong. Please try again." }));
+      const told = await reply.json().catch(() => ({ error: said.wrong }));
       if (!reply.ok) throw Object.assign(new Error(told.error), { status: reply.status });
       return told;
     } catch (fault) {
@@ -35,7 +37,7 @@ async function call(path, body) {
 
 function tell(fault) {
   if (fault.status === 409 || fault.status === 401) return location.reload();
-  at("fault").textContent = fault instanceof TypeError ? "No connection. Your rating is safe to send again." : fault.message;
+  at("fault").textContent = fault instanceof TypeError ? said.kept : fault.message;
   at("fault").hidden = false;
 }
 
@@ -74,28 +76,26 @@ function mark(button, text, kind) {
 function show(told, value) {
   const heard = told.feedback;
   game.classList.add("told-off");
-  mark(buttons[value - low], "you", "own");
+  mark(buttons[value - low], said.you, "own");
   const earned = at("earned");
   if (heard) {
     const total = heard.counts.reduce((a, b) => a + b, 0);
     heard.counts.forEach((count, level) => { buttons[level].querySelector(".share").style.width = total ? `${100 * count / total}%` : "0"; });
     if (heard.consensus !== null) {
       buttons[heard.consensus - low].classList.add("common");
-      mark(buttons[heard.consensus - low], "consensus", "con");
+      mark(buttons[heard.consensus - low], heard.seeds ? said.estimate : said.consensus, "con");
     }
+    const miss = heard.consensus === null ? 0 : Math.abs(value - heard.consensus);
     earned.textContent = heard.points > 0 ? `+${heard.points}` : `${heard.points}`;
-    earned.className = heard.points < 0 ? "lost" : heard.points === 0 ? "none" : "";
+    earned.className = heard.points < 0 ? "lost" : heard.points === 0 || miss > 1 ? "none" : "";
     at("why").textContent = heard.why;
+  } else {
+    earned.textContent = "";
+    at("why").textContent = said.noted;
   }
   at("dispute").hidden = !told.can_dispute;
-  const notes = {
-    "tutorial over": "That was the tutorial. Now a few pairs on your own: get enough of them right, and the game opens.",
-    passed: "Well done: you have the scale. The game is open, and from now on your ratings count.",
-    failed: "Not quite yet. Read the scale once more; the training begins anew with other pictures.",
-    retrain: "Some of the last ones were off, so here is a short training to get back on track.",
-  };
-  at("lesson-note").textContent = notes[told.event] ?? "";
-  at("lesson-note").hidden = !told.event;
+  at("lesson-note").textContent = told.notice;
+  at("lesson-note").hidden = !told.notice;
   standing(told.standing);
   at("feedback").hidden = false;
   at("next").focus({ preventScroll: true });
@@ -105,13 +105,14 @@ function show(told, value) {
 
 function standing(now) {
   const playing = now.phase === "playing";
-  at("phase").textContent = playing ? "Game" : `${now.phase[0].toUpperCase()}${now.phase.slice(1)} ${Math.min(now.lesson + 1, now.lesson_goal)} of ${now.lesson_goal}`;
+  at("phase").textContent = playing ? said.game : `${said[now.phase] ?? ""} ${fill(said.of, { done: Math.min(now.lesson + 1, now.lesson_goal), all: now.lesson_goal })}`;
+  at("pass").hidden = !playing;
   at("phase").dataset.phase = now.phase;
   at("lesson").hidden = playing;
   at("lesson").max = now.lesson_goal || 1;
   at("lesson").value = now.lesson;
   at("points").textContent = now.points;
-  at("rated").textContent = now.rated;
+  at("rated").textContent = game.dataset.extent ? fill(said.of, { done: now.rated, all: game.dataset.extent }) : now.rated;
   at("streak").textContent = now.streak;
   at("streak-box").hidden = now.streak < 3;
 }
@@ -123,8 +124,15 @@ function go() {
   if (next === null) return location.reload();
   waiting = null;
   item = next.item;
-  stage.replaceChildren(...pictures);
-  pictures.forEach((picture, number) => { picture.alt = `Picture ${number + 1} to judge`; });
+  stage.replaceChildren(...pictures.map((picture, number) => {
+    picture.alt = fill(said.picture, { number: number + 1 });
+    const button = document.createElement("button"), ears = document.createElement("span");
+    button.type = "button"; button.className = "zoomable"; button.dataset.full = picture.src;
+    ears.className = "for-ears"; ears.textContent = said.enlarge;
+    button.append(picture, ears);
+    return button;
+  }));
+  at("notice")?.remove();
   at("caption").textContent = next.text || (next.sentences ?? []).join(" ");
   game.classList.remove("told-off");
   for (const button of buttons) {
@@ -158,14 +166,14 @@ async function dispute(event) {
   const body = new URLSearchParams({ csrf: game.dataset.csrf, answer, reason: at("reason").value });
   const reply = await fetch(`/studies/${game.dataset.study}/disputes`, { method: "POST", body, redirect: "manual" });
   if (reply.type !== "opaqueredirect") {
-    at("dispute-fault").textContent = "Say why in at least ten characters.";
+    at("dispute-fault").textContent = said.why;
     at("dispute-fault").hidden = false;
     return;
   }
   at("dispute-form").hidden = true;
   at("dispute").hidden = true;
   at("reason").value = "";
-  at("lesson-note").textContent = "Sent. A moderator will look at it; you find the answer in your record.";
+  at("lesson-note").textContent = said.sent;
   at("lesson-note").hidden = false;
   at("next").focus();
 }
@@ -179,7 +187,7 @@ at("dispute-cancel").addEventListener("click", () => { at("dispute-form").hidden
 at("dispute-form").addEventListener("submit", dispute);
 function meanings(shown) {
   game.classList.toggle("brief", !shown);
-  at("meanings").textContent = shown ? "Hide meanings" : "Show meanings";
+  at("meanings").textContent = shown ? said.hide : said.show;
   at("meanings").setAttribute("aria-expanded", shown);
 }
 
@@ -189,7 +197,7 @@ at("meanings").addEventListener("click", () => meanings(game.classList.contains(
 at("auto").checked = localStorage.getItem("auto") === "yes";
 at("auto").addEventListener("change", () => localStorage.setItem("auto", at("auto").checked ? "yes" : "no"));
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.matches("textarea, input:not([type=checkbox])")) return;
+  if (document.querySelector("dialog[open]") || event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.matches("textarea, input:not([type=checkbox])")) return;
   const level = /^[0-9]$/.test(event.key) ? Number(event.key) : NaN;
   if (level >= low && level <= Number(game.dataset.high)) { event.preventDefault(); rate(level); }
   else if (event.key === "Enter" && waiting !== null && !event.target.matches("button:not(#next), a")) { event.preventDefault(); go(); }

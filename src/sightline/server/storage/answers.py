@@ -13,10 +13,11 @@ from sightline.people.consensus import Tally, expert
 from sightline.people.feedback import Feedback, feedback
 from sightline.people.forms import Given, check_given
 from sightline.people.scales import Scale
-from sightline.people.training import attention_score, competency
-from sightline.server.storage import assignment, qualification, raters
+from sightline.people.words import speaker
+from sightline.server.storage import assignment, late, lessons, taken_back
 from sightline.server.storage import schema as t
 from sightline.server.storage.assignment import Task
+from sightline.server.storage.counting import counts_of
 from sightline.server.storage.statements import Statement
 from sightline.server.storage.studies import StoredStudy
 from sightline.server.storage.writer import Conflict
@@ -51,6 +52,8 @@ class Outcome:
     feedback: Feedback | None
     event: str | None
     """passed, failed or retrain, when the answer ended a stage."""
+    notice: dict[str, Any] | None
+    """The same with its numbers: score and threshold."""
     standing: Standing
     next: Task | None
     replayed: bool = False
@@ -87,15 +90,16 @@ class Held:
 HELD = tuple(Held.__dataclass_fields__)
 MOVING = (
     *("phase", "round", "lesson", "lesson_goal", "lesson_right", "lesson_points", "place", "cursor"),
-    *("rated", "points", "streak", "best_streak", "recent", "seen"),
+    *("rated", "points", "streak", "best_streak", "recent", "notice", "last", "finished", "seen"),
 )
 _RATER = select(RATER).where(RATER.c.id == bindparam("rater"))
 _mine = (LEASE.c.rater_id == RATER.c.id) & (LEASE.c.item_id == bindparam("item"))
 _TURN = Statement(
-    select(*RATER.c, *(ITEM.c[name].label(f"item_{name}") for name in HELD))
+    select(*RATER.c, LEASE.c.given.label("given"), *(ITEM.c[name].label(f"item_{name}") for name in HELD))
     .select_from(RATER.outerjoin(LEASE, _mine).outerjoin(ITEM, ITEM.c.id == LEASE.c.item_id))
     .where(RATER.c.id == bindparam("rater"))
 )
+_HELD = Statement(select(*(ITEM.c[name] for name in HELD)).where(ITEM.c.id == bindparam("item")))
 _BY_TOKEN = Statement(select(*ANSWER.c).where(ANSWER.c.token == bindparam("token")))
 _COUNT = Statement(
     update(ITEM)
@@ -126,10 +130,6 @@ def rater_row(connection: Connection, rater_id: int, study_id: int) -> Row[Any]:
     return row
 
 
-def counts_of(text: str, scale: Scale) -> tuple[int, ...]:
-    return tuple(map(int, text.split(","))) if text else (0,) * len(scale.levels)
-
-
 def submit(
     connection: Connection, stored: StoredStudy, rater_id: int, submission: Submission, now: float
 ) -> Outcome:
@@ -137,14 +137,24 @@ def submit(
     rater = _TURN.one(connection, {"rater": rater_id, "item": submission.item})
     if rater is None or not rater.active or rater.study_id != stored.id:
         raise NotYours(STRANGER)
-    if rater.item_id is None:
-        return _replay(connection, stored, rater, submission, now)
-    item = Held(*(getattr(rater, f"item_{name}") for name in HELD))
+    held, extra, leased = rater.item_id is not None, False, rater.given
+    if held:
+        item = Held(*(getattr(rater, f"item_{name}") for name in HELD))
+    else:
+        if told := _replay(connection, stored, rater, submission, now):
+            return told
+        place = late.claim(connection, rater, submission.item)
+        if place is None:
+            raise NotYours("this item is not before you any more")
+        extra, leased = place.extra, place.given
+        item = Held(*_HELD.rows(connection, {"item": submission.item})[0])
     study = stored.study
     given = check_given(study, item.content, submission.given)
     tally = _tally(study.levels, item)
-    heard = _hear(stored, item, tally, given)
+    heard = _hear(stored, item, tally, given, rater.phase)
+    shown = heard if _may_see(connection, stored, rater) else None
     training = rater.phase != "playing"
+    waited = min(max(now - leased, 0.0), LONGEST_THOUGHT)
     row = {
         "study_id": stored.id,
         "item_id": item.id,
@@ -154,23 +164,35 @@ def submit(
         "value": given.value,
         "answers": given.answers or None,
         "seconds": min(max(submission.seconds, 0.0), LONGEST_THOUGHT),
+        "waited": waited,
         "before": ",".join(map(str, tally.standing)),
-        "consensus": heard.consensus if heard else None,
+        "seeds": shown.seeds if shown else 0,
+        "consensus": shown.consensus if shown else None,
         "points": heard.points if heard else None,
         "returned": 0,
         "at": now,
         "token": submission.token,
+        "extra": extra,
+        "state": "kept",
+        "remark": "",
     }
-    kept = _INSERT.one(connection, row)
-    assert kept is not None
+    kept = int(_INSERT.rows(connection, row)[0].id)
     if item.role == "main" and not training:
-        _count(connection, stored, item, tally, given)
-    changes, event = _progress(connection, stored, rater, item, given, heard)
+        _count(connection, stored, item, tally, given, extra)
+    changes, event = lessons.progress(connection, stored, rater, item, given, heard, now)
     moved = SimpleNamespace(**{**rater._asdict(), **changes, "seen": now})
-    task = assignment.hand_on(connection, stored, moved, item.id, now)
+    moved.last = taken_back.remember(stored, rater, item, kept) if event is None and heard is None else None
+    if held:
+        task = assignment.hand_on(connection, stored, moved, item.id, now)
+    _store(connection, moved)
+    if not held:
+        task = assignment.current(connection, stored, moved, now)
+    return Outcome(kept, shown, event, moved.notice, standing(moved), task)
+
+
+def _store(connection: Connection, moved: SimpleNamespace) -> None:
     where = {f"new_{name}": getattr(moved, name) for name in MOVING}
-    _MOVE.changed(connection, {"rater": rater_id, **where})
-    return Outcome(int(kept.id), heard, event, standing(moved), task)
+    _MOVE.changed(connection, {"rater": moved.id, **where})
 
 
 def standing(rater: Any) -> Standing:
@@ -183,99 +205,67 @@ def _tally(scale: Scale, item: Held) -> Tally:
     return Tally(scale, counts_of(item.counts, scale), item.seed)
 
 
-def _hear(stored: StoredStudy, item: Held, tally: Tally, given: Given) -> Feedback | None:
+def _hear(stored: StoredStudy, item: Held, tally: Tally, given: Given, phase: str) -> Feedback | None:
     """Feedback belongs to the game, and to training for any study with one level per item."""
-    if given.value is None or not (stored.study.is_game or item.role == "training"):
+    training = item.role == "training" and phase != "qualification"
+    if given.value is None or not (stored.study.is_game or training):
         return None
-    heard = feedback(tally, given.value, stored.study.first_points, known=item.role != "main")
+    say = speaker(stored.study.language)
+    heard = feedback(tally, given.value, stored.study.first_points, item.role != "main", say)
     why = item.content.get("why") if item.role == "training" else None
     return replace(heard, why=f"{heard.why} {why}") if why else heard
 
 
-def _count(connection: Connection, stored: StoredStudy, item: Held, tally: Tally, given: Given) -> None:
+def _may_see(connection: Connection, stored: StoredStudy, rater: Any) -> bool:
+    """A probation tells its answers only where another one would have other items."""
+    if rater.phase != "probation":
+        return True
+    fresh = assignment.fresh_lessons(connection, stored, rater)
+    return bool(fresh >= 2 * rater.lesson_goal - rater.lesson)
+
+
+def _count(
+    connection: Connection, stored: StoredStudy, item: Held, tally: Tally, given: Given, extra: bool
+) -> None:
     """Enter a rating into its item's tally; where people disagree, the item may want one more."""
-    counts, wants = item.counts, item.wanted
+    counts, wants = item.counts, item.wanted + extra
     if given.value is not None:
         after = tally.add(given.value)
         counts = ",".join(map(str, after.counts))
-        wants = max(wanted(stored.study.ratings_per_item, stored.study.hard, after), item.wanted)
-    more = wants - item.wanted
+        wants = max(wanted(stored.study.ratings_per_item, stored.study.hard, after), wants)
+    more = wants - item.wanted - extra
     key = {"item": item.id, "old": item.counts, "new": counts, "wants": wants, "more": more}
     if not _COUNT.changed(connection, key):
         raise Conflict
 
 
-def _progress(
-    connection: Connection,
-    stored: StoredStudy,
-    rater: Any,
-    item: Held,
-    given: Given,
-    heard: Feedback | None,
-) -> tuple[dict[str, Any], str | None]:
-    """How an answer moves its rater: column values, and the event if a stage ended."""
-    if rater.phase != "playing":
-        return _lesson(connection, stored, rater, item, given, heard)
-    changes: dict[str, Any] = {"place": rater.place + 1, "rated": rater.rated + 1}
-    if heard:
-        streak = rater.streak + 1 if heard.points >= 2 else 0
-        changes |= {
-            "points": rater.points + heard.points,
-            "streak": streak,
-            "best_streak": max(streak, rater.best_streak),
-        }
-    if item.role == "main" or item.expert is None or given.value is None:
-        return changes, None
-    score = (attention_score if item.role == "attention" else competency)(given.value, item.expert)
-    recent = (rater.recent + str(score))[-stored.study.checks.window :]
-    if not stored.study.checks.falls([int(digit) for digit in recent]):
-        return {**changes, "recent": recent}, None
-    again = raters.training_steps(connection, stored)
-    if again["phase"] == "playing":  # nothing to train with: stay, and let the moderator see it
-        return {**changes, "recent": recent}, None
-    return {**changes, **again, "round": rater.round + 1, "recent": ""}, "retrain"
-
-
-def _lesson(
-    connection: Connection,
-    stored: StoredStudy,
-    rater: Any,
-    item: Held,
-    given: Given,
-    heard: Feedback | None,
-) -> tuple[dict[str, Any], str | None]:
-    done, right = (
-        rater.lesson + 1,
-        rater.lesson_right + (given.value is not None and given.value == item.expert),
-    )
-    points = rater.lesson_points + (heard.points if heard else 0)
-    if done < rater.lesson_goal:
-        return {"lesson": done, "lesson_right": right, "lesson_points": points}, None
-    if rater.phase == "tutorial":
-        return raters.training_steps(connection, stored, after="tutorial"), "tutorial over"
-    if rater.phase == "qualification":
-        if qualification.admits(connection, stored, rater.id, rater.round):
-            return raters.training_steps(connection, stored, after="qualification"), "passed"
-        return {"phase": "refused", "lesson": done}, "failed"
-    if stored.study.lessons.unlocks(right, done, points):
-        return raters.training_steps(connection, stored, after="probation"), "passed"
-    return {**raters.training_steps(connection, stored), "round": rater.round + 1}, "failed"
-
-
 def _replay(
     connection: Connection, stored: StoredStudy, rater: Any, submission: Submission, now: float
-) -> Outcome:
-    """The same token again: tell what was told. Another token for an item no longer held: refuse."""
+) -> Outcome | None:
+    """The same token again: tell what was told. A token of another's: refuse."""
     row = _BY_TOKEN.one(connection, {"token": submission.token})
-    if row is None or row.rater_id != rater.id or row.item_id != submission.item:
-        raise NotYours("this item is not before you any more")
-    scale = stored.study.levels
+    if row is None:
+        return None
+    if row.rater_id != rater.id or row.item_id != submission.item:
+        raise NotYours("this answer's token belongs to another answer")
     heard = None
-    if row.points is not None and row.value is not None:
-        before = Tally(scale, counts_of(row.before, scale))
-        heard = feedback(before, row.value, stored.study.first_points, known=row.phase != "playing")
+    hidden = row.phase == "probation" and row.consensus is None
+    if row.points is not None and row.value is not None and not hidden:
+        say = speaker(stored.study.language)
+        before, known = _before(connection, stored, row), row.phase != "playing"
+        heard = feedback(before, row.value, stored.study.first_points, known, say)
     task = assignment.current(connection, stored, rater, now)
-    return Outcome(int(row.id), heard, None, standing(rater), task, replayed=True)
+    return Outcome(int(row.id), heard, None, rater.notice, standing(rater), task, replayed=True)
+
+
+def _before(connection: Connection, stored: StoredStudy, row: Any) -> Tally:
+    """The tally that an answer met."""
+    counts = counts_of(row.before, stored.study.levels)
+    if not row.seeds:
+        return Tally(stored.study.levels, counts)
+    seed = _HELD.rows(connection, {"item": row.item_id})[0].seed
+    at = seed - stored.study.levels.low
+    return Tally(stored.study.levels, (*counts[:at], counts[at] - row.seeds, *counts[at + 1 :]), seed)
 
 
 def skip(

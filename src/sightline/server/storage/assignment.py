@@ -16,8 +16,10 @@ from sqlalchemy import (
     select,
     update,
 )
+from sqlalchemy import case as when
 
 from sightline.people.assignment import Role, draw, role_of_next
+from sightline.server.storage import late
 from sightline.server.storage import schema as t
 from sightline.server.storage.statements import Statement
 from sightline.server.storage.studies import StoredStudy
@@ -90,7 +92,11 @@ _PASS_ON = Statement(
 _END = Statement(delete(LEASE).where(_held))
 _WALK = update(RATER).where(RATER.c.id == bindparam("rater")).values(cursor=bindparam("here"))
 _SEEN = Statement(
-    select(t.Item.id, func.count(t.Answer.id).label("times"))
+    select(
+        t.Item.id,
+        func.count(t.Answer.id).label("times"),
+        func.max(when((t.Answer.consensus.is_not(None), 1), else_=0)).label("told"),
+    )
     .outerjoin(t.Answer, (t.Answer.item_id == t.Item.id) & (t.Answer.rater_id == bindparam("rater")))
     .where(
         t.Item.study_id == bindparam("study"),
@@ -100,6 +106,36 @@ _SEEN = Statement(
         ~_SKIPPED,
     )
     .group_by(t.Item.id)
+)
+_HELD_BY_OTHERS = (
+    select(func.min(LEASE.c.until))
+    .join(t.Item, t.Item.id == LEASE.c.item_id)
+    .where(
+        t.Item.study_id == bindparam("study"),
+        t.Item.role == "main",
+        _OPEN,
+        LEASE.c.rater_id != bindparam("rater"),
+        ~_ANSWERED,
+        ~_SKIPPED,
+    )
+)
+_LEFT = select(func.count()).where(
+    t.Item.study_id == bindparam("study"), t.Item.role == "main", _OPEN, _FREE, ~_ANSWERED, ~_SKIPPED
+)
+_LESSONS = Statement(
+    select(t.Item.id).where(
+        t.Item.study_id == bindparam("study"), t.Item.role == literal_column("'training'"), _OPEN
+    )
+)
+_FRESH = Statement(
+    select(t.Item.id).where(
+        t.Item.study_id == bindparam("study"),
+        t.Item.role == literal_column("'training'"),
+        _OPEN,
+        ~exists()
+        .where(t.Answer.item_id == t.Item.id, t.Answer.rater_id == bindparam("rater"))
+        .correlate(t.Item),
+    )
 )
 
 
@@ -146,26 +182,71 @@ def _choose(connection: Connection, stored: StoredStudy, rater: Player, now: flo
     if not stored.open:
         return None
     if rater.phase in ("tutorial", "probation", "qualification"):
-        return _known(connection, stored, rater, "training", rater.round, rater.lesson)
-    if rater.phase != "playing":
+        return _lesson(connection, stored, rater)
+    if rater.phase != "playing" or has_done_all(stored, rater):
         return None
     role = role_of_next(stored.study.checks, rater.code, rater.place)
-    found = _known(connection, stored, rater, role, 0, rater.place) if role != "main" else None
+    found = _known(connection, stored, rater, role) if role != "main" else None
     return found or _main(connection, stored, rater, now)
 
 
-def _known(
-    connection: Connection, stored: StoredStudy, rater: Player, role: Role, round_: int, turn: int
-) -> Any | None:
-    """A training or check item: one this rater has seen least, by lot among those."""
-    key = {"rater": rater.id, "study": stored.id, "role": role, "round": round_}
-    seen = _SEEN.rows(connection, key)
-    if not seen:
-        return None
-    least = min(count for _, count in seen)
-    pool = sorted(item for item, count in seen if count == least)
-    chosen = pool[int(draw("known", rater.code, round_, turn) * len(pool))]
-    return _ITEM.one(connection, {"item": chosen})
+def has_done_all(stored: StoredStudy, rater: Player) -> bool:
+    """Whether a rater has done what one person is asked."""
+    most = stored.study.items_per_person
+    return most is not None and rater.rated >= most
+
+
+def extent(connection: Connection, stored: StoredStudy, rater: Player) -> int:
+    """How many items a rater will have had when they are done, as far as one can tell now."""
+    most = stored.study.items_per_person
+    key = {"study": stored.id, "rater": rater.id, "round": 0}
+    left = connection.execute(_LEFT, key).scalar_one()
+    held = connection.execute(select(func.count()).where(t.Lease.rater_id == rater.id)).scalar_one()
+    all_there_is = int(rater.rated + left + held)
+    return all_there_is if most is None else min(most, all_there_is)
+
+
+def lesson_pool(connection: Connection, stored: StoredStudy, phase: str) -> set[int]:
+    """The items of a stage of training. Those of the tutorial, whose answers are told, are never probation's."""
+    known = [row.id for row in _LESSONS.rows(connection, {"study": stored.id})]
+    known.sort(key=lambda item: (draw("lesson", stored.slug, item), item))
+    lessons = stored.study.lessons
+    asked = lessons.tutorial + lessons.probation
+    if phase == "qualification" or not asked:
+        return set(known)
+    first = len(known) * lessons.tutorial // asked if lessons.probation else len(known)
+    return set(known[:first] if phase == "tutorial" else known[first:])
+
+
+def fresh_lessons(connection: Connection, stored: StoredStudy, rater: Player) -> int:
+    """How many items of this stage of training the rater has never had."""
+    pool = lesson_pool(connection, stored, rater.phase)
+    fresh = _FRESH.rows(connection, {"study": stored.id, "rater": rater.id})
+    return sum(row.id in pool for row in fresh)
+
+
+def _lesson(connection: Connection, stored: StoredStudy, rater: Player) -> Any | None:
+    """A training item: one whose answer the rater does not know yet, where there is one, and seen least."""
+    key = {"rater": rater.id, "study": stored.id, "role": "training", "round": rater.round}
+    pool = lesson_pool(connection, stored, rater.phase)
+    seen = [row for row in _SEEN.rows(connection, key) if row.id in pool]
+    best = min(((row.told, row.times) for row in seen), default=None)
+    chosen = sorted(row.id for row in seen if (row.told, row.times) == best)
+    return _drawn(connection, chosen, "known", rater.code, rater.round, rater.lesson)
+
+
+def _known(connection: Connection, stored: StoredStudy, rater: Player, role: Role) -> Any | None:
+    """A check item by lot, each once."""
+    key = {"rater": rater.id, "study": stored.id, "role": role, "round": 0}
+    return _drawn(
+        connection,
+        sorted(row.id for row in _SEEN.rows(connection, key)),
+        *("known", rater.code, 0, rater.place),
+    )
+
+
+def _drawn(connection: Connection, pool: list[int], *lot: object) -> Any | None:
+    return _ITEM.one(connection, {"item": pool[int(draw(*lot) * len(pool))]}) if pool else None
 
 
 def _main(connection: Connection, stored: StoredStudy, rater: Player, now: float) -> Any | None:
@@ -197,10 +278,21 @@ def release(connection: Connection, rater_id: int) -> None:
 def sweep(connection: Connection, now: float, but: int | None = None) -> int:
     """Take back the places of raters who went away; `but` the one who is here."""
     gone = (t.Lease.until < now) & (t.Lease.rater_id != (but or 0))
-    expired = list(connection.execute(delete(t.Lease).where(gone).returning(t.Lease.item_id)).scalars())
-    for item in expired:
+    ended = delete(t.Lease).where(gone).returning(t.Lease.rater_id, t.Lease.item_id, t.Lease.given)
+    expired = connection.execute(ended).all()
+    for rater, item, given in expired:
+        late.lapse(connection, rater, item, given)
         _free(connection, [item])
     return len(expired)
+
+
+def more_at(connection: Connection, stored: StoredStudy, rater: Player) -> float | None:
+    """When a place may come back that others hold now; None where this rater has had all there is."""
+    if rater.phase != "playing" or not stored.open or has_done_all(stored, rater):
+        return None
+    key = {"study": stored.id, "rater": rater.id, "round": 0}
+    until: float | None = connection.execute(_HELD_BY_OTHERS, key).scalar_one()
+    return until
 
 
 def _free(connection: Connection, items: list[int]) -> None:

@@ -64,7 +64,7 @@ def _row(stored: StoredStudy, item: NewItem) -> dict[str, Any]:
     for level in (item.expert, item.seed):
         if level is not None:
             scale.check(level)
-    needed = stored.study.ratings_per_item
+    needed = stored.study.ratings_at_first
     return {
         "study_id": stored.id,
         "key": item.key,

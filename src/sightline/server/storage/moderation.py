@@ -5,10 +5,9 @@ from typing import Any
 from sqlalchemy import Connection, RowMapping, delete, func, select, update
 
 from sightline.errors import UsageError
-from sightline.people.consensus import Tally
 from sightline.server.storage import assignment, raters
 from sightline.server.storage import schema as t
-from sightline.server.storage.answers import counts_of
+from sightline.server.storage.counting import COUNTED, uncount
 from sightline.server.storage.studies import StoredStudy
 
 
@@ -20,20 +19,27 @@ def _rater(connection: Connection, stored: StoredStudy, code: str) -> Any:
     return row
 
 
+def whose(connection: Connection, stored: StoredStudy, code: str) -> tuple[RowMapping, int]:
+    """A rater, and how many answers are theirs."""
+    number = _rater(connection, stored, code).id
+    rater = connection.execute(select(*t.Rater.__table__.c).where(t.Rater.id == number)).mappings().one()
+    given = select(func.count()).where(t.Answer.rater_id == number)
+    return rater, int(connection.execute(given).scalar_one())
+
+
 def remove_rater(connection: Connection, stored: StoredStudy, code: str) -> int:
     """Erase a rater: answers, disputes, skips and name; their places are free again."""
     rater = _rater(connection, stored, code)
     assignment.release(connection, rater.id)
     given = select(t.Answer.id).where(t.Answer.rater_id == rater.id)
-    for item_id, value in connection.execute(
-        select(t.Answer.item_id, t.Answer.value).where(
-            t.Answer.rater_id == rater.id, t.Answer.phase == "playing"
-        )
-    ).all():
-        _uncount(connection, stored, item_id, value)
+    own = select(*t.Answer.__table__.c).where(t.Answer.rater_id == rater.id, t.Answer.phase == "playing")
+    for answer in connection.execute(own).all():
+        if answer.state in COUNTED:
+            uncount(connection, stored, answer)
     connection.execute(delete(t.Dispute).where(t.Dispute.answer_id.in_(given)))
     gone = connection.execute(delete(t.Answer).where(t.Answer.rater_id == rater.id)).rowcount
     connection.execute(delete(t.Skip).where(t.Skip.rater_id == rater.id))
+    connection.execute(delete(t.Lapsed).where(t.Lapsed.rater_id == rater.id))
     erased = {
         "active": False,
         "name": "removed",
@@ -42,20 +48,13 @@ def remove_rater(connection: Connection, stored: StoredStudy, code: str) -> int:
         "streak": 0,
         "best_streak": 0,
         "recent": "",
+        "participant": None,
+        "participant_key": None,
+        "notice": None,
+        "last": None,
     }
     connection.execute(update(t.Rater).where(t.Rater.id == rater.id).values(**erased))
     return int(gone)
-
-
-def _uncount(connection: Connection, stored: StoredStudy, item_id: int, value: int | None) -> None:
-    """Take a rating out of its item's tally, which then wants one more."""
-    item = connection.execute(select(t.Item.counts).where(t.Item.id == item_id)).one()
-    counts = item.counts
-    if value is not None:
-        scale = stored.study.levels
-        counts = ",".join(map(str, Tally(scale, counts_of(counts, scale)).remove(value).counts))
-    changes = {"counts": counts, "people": t.Item.people - 1, "free": t.Item.free + 1}
-    connection.execute(update(t.Item).where(t.Item.id == item_id).values(changes))
 
 
 def back_to_training(connection: Connection, stored: StoredStudy, code: str) -> None:
@@ -96,21 +95,6 @@ def set_item_state(connection: Connection, study_id: int, item_id: int, state: s
     mine = (t.Item.id == item_id) & (t.Item.study_id == study_id)
     if not connection.execute(update(t.Item).where(mine).values(state=state)).rowcount:
         raise UsageError("there is no such item in this study")
-
-
-def hardest(connection: Connection, stored: StoredStudy, limit: int = 12) -> list[dict[str, Any]]:
-    """Items on which people agree least."""
-    scale = stored.study.levels
-    query = (
-        select(t.Item.key, t.Item.content, t.Item.counts, t.Item.people)
-        .where(t.Item.study_id == stored.id, t.Item.role == "main", t.Item.people >= 2)
-        .order_by(t.Item.id)
-    )
-    rows = []
-    for row in connection.execute(query).mappings():
-        tally = Tally(scale, counts_of(row["counts"], scale))
-        rows.append({**row, "variance": tally.variance, "consensus": tally.consensus, "counts": tally.counts})
-    return sorted(rows, key=lambda row: -(row["variance"] or 0))[:limit]
 
 
 def invitations(connection: Connection, study_id: int) -> list[RowMapping]:

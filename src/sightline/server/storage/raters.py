@@ -3,9 +3,10 @@
 import hashlib
 import secrets
 import time
+from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, func, insert, select, update
+from sqlalchemy import Connection, RowMapping, func, insert, or_, select, update
 
 from sightline.errors import UsageError
 from sightline.people.study import Study
@@ -13,6 +14,11 @@ from sightline.server.storage import schema as t
 from sightline.server.storage.studies import StoredStudy
 
 NAME_LENGTH = 40
+FULL = "all places in this study are taken"
+
+
+class Full(UsageError):  # noqa: N818 - an answer, not a fault
+    """So many take part that nobody else may."""
 
 
 def token_hash(token: str) -> str:
@@ -34,6 +40,17 @@ def invited_study(connection: Connection, token: str) -> str | None:
         select(t.Study.slug)
         .join(t.Invitation, t.Invitation.study_id == t.Study.id)
         .where(t.Invitation.token_hash == token_hash(token), t.Invitation.revoked.is_(False), usable)
+    ).scalar_one_or_none()
+
+
+def once_invited(connection: Connection, token: str, here: Iterable[int]) -> str | None:
+    """The slug of the study that an invitation has let one of these raters into: used up, but not for them."""
+    return connection.execute(
+        select(t.Study.slug)
+        .join(t.Invitation, t.Invitation.study_id == t.Study.id)
+        .join(t.Rater, t.Rater.study_id == t.Study.id)
+        .where(t.Invitation.token_hash == token_hash(token), t.Rater.id.in_(list(here)))
+        .limit(1)
     ).scalar_one_or_none()
 
 
@@ -60,21 +77,40 @@ def tidy_name(name: str) -> str:
     return name
 
 
-def join(connection: Connection, stored: StoredStudy, name: str, token: str | None) -> int:
-    """A new rater of a study: by invitation, or freely where the study is public."""
+def join(
+    connection: Connection,
+    stored: StoredStudy,
+    name: str,
+    token: str | None,
+    *,
+    begun: str | None = None,
+    participant: dict[str, str] | None = None,
+) -> int:
+    """A new rater of a study: by invitation, or freely where the study is public.
+
+    The same form (`begun`) sent twice, and the same person from a crowd platform, are the same rater.
+    """
     name = tidy_name(name)
+    key = participant[stored.study.platform.who] if participant and stored.study.platform else None
+    if (known := _joined(connection, stored, begun, key)) is not None:
+        return known
     if token is None:
         if not stored.public:
             raise UsageError("this study is by invitation")
     elif not use_invitation(connection, stored.id, token):
         raise UsageError("this invitation has been used, or was withdrawn")
     now = time.time()
+    if not has_room(connection, stored, now):
+        raise Full(FULL)
     row = {
         "study_id": stored.id,
         "code": f"r{secrets.token_hex(5)}",
         "name": name,
         "joined": now,
         "seen": now,
+        "begun": begun,
+        "participant": participant,
+        "participant_key": key,
         **first_steps(connection, stored),
     }
     defaults = {"active": True, "round": 1, "place": 0, "cursor": -1, "rated": 0, "points": 0, "recent": ""}
@@ -82,6 +118,40 @@ def join(connection: Connection, stored: StoredStudy, name: str, token: str | No
         insert(t.Rater).values(**defaults, **row, streak=0, best_streak=0).returning(t.Rater.id)
     )
     return int(added.scalar_one())
+
+
+def _joined(connection: Connection, stored: StoredStudy, begun: str | None, key: str | None) -> int | None:
+    same = []
+    if begun:
+        same.append(t.Rater.begun == begun)
+    if key:
+        same.append(t.Rater.participant_key == key)
+    if not same:
+        return None
+    query = select(t.Rater.id).where(t.Rater.study_id == stored.id, or_(*same)).order_by(t.Rater.id).limit(1)
+    return connection.execute(query).scalar_one_or_none()
+
+
+def has_room(connection: Connection, stored: StoredStudy, now: float) -> bool:
+    """Whether one more person may take part.
+
+    A place is taken by everyone who is done, and by those at work; one who has left for `hold_minutes`
+    before the end, declined or was not admitted holds none.
+    """
+    places = stored.study.places
+    if places is None:
+        return True
+    here = t.Rater.finished.is_not(None) | (t.Rater.seen >= now - 60 * stored.study.hold_minutes)
+    taken = select(func.count()).where(
+        t.Rater.study_id == stored.id, t.Rater.active.is_(True), t.Rater.phase != "refused", here
+    )
+    return int(connection.execute(taken).scalar_one()) < places
+
+
+def finish(connection: Connection, rater_id: int, now: float) -> None:
+    """Note that a rater has done all there is for them."""
+    first = (t.Rater.id == rater_id) & t.Rater.finished.is_(None)
+    connection.execute(update(t.Rater).where(first).values(finished=now))
 
 
 def first_steps(connection: Connection, stored: StoredStudy) -> dict[str, Any]:
@@ -119,7 +189,8 @@ def training_items(connection: Connection, study_id: int) -> int:
 
 
 def consent(connection: Connection, stored: StoredStudy, rater_id: int, agrees: bool) -> None:
-    steps = training_steps(connection, stored) if agrees else {"phase": "refused", "name": "declined"}
+    declined = {"phase": "refused", "name": "declined", "notice": {"event": "no consent"}}
+    steps = training_steps(connection, stored) if agrees else declined
     waiting = (t.Rater.id == rater_id) & (t.Rater.phase == "consent")
     connection.execute(update(t.Rater).where(waiting).values(**steps))
 

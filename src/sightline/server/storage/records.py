@@ -20,7 +20,9 @@ def own(connection: Connection, rater_id: int) -> list[RowMapping]:
             t.Answer.id,
             t.Answer.phase,
             t.Answer.value,
+            t.Answer.answers,
             t.Answer.consensus,
+            t.Answer.seeds,
             t.Answer.points,
             t.Answer.returned,
             t.Answer.at,
@@ -75,15 +77,10 @@ def progress(connection: Connection, study_id: int) -> dict[str, Any]:
     }
 
 
-def levels(connection: Connection, stored: StoredStudy) -> list[tuple[str, float]]:
-    """How often each level was given to ordinary items."""
-    rows = connection.execute(
-        select(t.Answer.value, func.count())
-        .where(t.Answer.study_id == stored.id, t.Answer.phase == "playing", t.Answer.value.is_not(None))
-        .group_by(t.Answer.value)
-    ).all()
-    counts: dict[int | None, int] = dict(rows)
-    return [(str(level.value), counts.get(level.value, 0)) for level in stored.study.levels.levels]
+def roles(connection: Connection, study_id: int) -> dict[str, int]:
+    """How many items there are of each role."""
+    query = select(t.Item.role, func.count()).where(t.Item.study_id == study_id).group_by(t.Item.role)
+    return {row.role: row[1] for row in connection.execute(query)}
 
 
 def per_day(connection: Connection, study_id: int, days: int = 14) -> list[tuple[str, float]]:

@@ -68,7 +68,11 @@ class Rater(Base):
     """One person in one study."""
 
     __tablename__ = "rater"
-    __table_args__ = (Index("ix_rater_board", "study_id", "points"),)
+    __table_args__ = (
+        Index("ix_rater_board", "study_id", "points"),
+        Index("ix_rater_begun", "begun", unique=True),
+        Index("ix_rater_participant", "study_id", "participant_key", unique=True),
+    )
     id: Mapped[int] = mapped_column(primary_key=True)
     study_id: Mapped[int] = mapped_column(ForeignKey("study.id"))
     code: Mapped[str] = mapped_column(unique=True)
@@ -92,6 +96,18 @@ class Rater(Base):
     best_streak: Mapped[int] = mapped_column(default=0)
     recent: Mapped[str] = mapped_column(default="")
     """Scores of the last checks, one digit each."""
+    begun: Mapped[str | None]
+    """The form this person joined with: sent twice, it makes one rater."""
+    participant: Mapped[dict[str, Any] | None]
+    """What a crowd platform said of them: its parameters as they came."""
+    participant_key: Mapped[str | None]
+    """Who they are there: the same person is the same rater, however often they come."""
+    notice: Mapped[dict[str, Any] | None]
+    """What they are told once, beside the next item: how a stage of training ended."""
+    last: Mapped[dict[str, Any] | None]
+    """Their last answer and where they stood before it, for taking it back."""
+    finished: Mapped[float | None]
+    """When they had done all that one person is asked."""
     joined: Mapped[float]
     seen: Mapped[float]
 
@@ -158,6 +174,15 @@ class Lease(Base):
     until: Mapped[float] = mapped_column(index=True)
 
 
+class Lapsed(Base):
+    """A lease that ended before its answer came: the answer is still taken when it does come."""
+
+    __tablename__ = "lapsed"
+    rater_id: Mapped[int] = mapped_column(ForeignKey("rater.id"), primary_key=True)
+    item_id: Mapped[int] = mapped_column(ForeignKey("item.id"), primary_key=True)
+    given: Mapped[float]
+
+
 class Answer(Base):
     __tablename__ = "answer"
     __table_args__ = (
@@ -175,14 +200,25 @@ class Answer(Base):
     value: Mapped[int | None]
     answers: Mapped[dict[str, Any] | None]
     seconds: Mapped[float]
+    """Time in front of the item as the page told it."""
+    waited: Mapped[float | None]
+    """Time between handing the item out and taking the answer, by the server's clock."""
     before: Mapped[str]
     """People (and standing seeds) per level before this rating: what the feedback was made from."""
+    seeds: Mapped[int] = mapped_column(default=0)
+    """How many of those were a model's."""
     consensus: Mapped[int | None]
     points: Mapped[int | None]
     returned: Mapped[int] = mapped_column(default=0)
     at: Mapped[float]
     token: Mapped[str] = mapped_column(unique=True)
     """Made by the client: the same submission sent twice counts once."""
+    extra: Mapped[bool] = mapped_column(default=False)
+    """Came after the place had gone to somebody else; it counts beside the others."""
+    state: Mapped[str] = mapped_column(default="kept")
+    """kept, accepted, flagged or excluded: what staff made of it. Excluded ones stay, and count nowhere."""
+    remark: Mapped[str] = mapped_column(default="")
+    """Why, in staff's words."""
 
 
 class Skip(Base):

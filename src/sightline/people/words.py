@@ -1,0 +1,53 @@
+"""What the interface says, in the study's language: English texts are the keys of every catalogue."""
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+from sightline.errors import unknown
+
+FOLDER = Path(__file__).with_name("languages")
+RIGHT_TO_LEFT = ("ar", "he", "fa", "ur")
+
+
+class Say(Protocol):
+    """Says an English text in a language; names in braces are filled in."""
+
+    def __call__(self, text: str, /, **values: object) -> str: ...
+
+
+def languages() -> tuple[str, ...]:
+    """Those that the interface speaks."""
+    return ("en", *sorted(path.stem for path in FOLDER.glob("*.toml")))
+
+
+def direction(language: str) -> str:
+    """How a language runs: ltr or rtl."""
+    return "rtl" if language in RIGHT_TO_LEFT else "ltr"
+
+
+@cache
+def catalogue(language: str) -> dict[str, str]:
+    """English text to that of the language; empty for English."""
+    if language not in languages():
+        raise unknown("language", language, languages())
+    if language == "en":
+        return {}
+    found: dict[str, str] = tomllib.loads((FOLDER / f"{language}.toml").read_text("utf-8"))
+    return found
+
+
+@cache
+def speaker(language: str) -> Say:
+    """The voice of a language. A text that its catalogue lacks, such as a study's own, stays as it is."""
+    known = catalogue(language)
+
+    def say(text: str, /, **values: object) -> str:
+        told = known.get(text, text)
+        return told.format(**values) if values else told
+
+    return say
+
+
+english = speaker("en")
