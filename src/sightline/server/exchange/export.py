@@ -12,7 +12,7 @@ from sqlalchemy import Connection, RowMapping
 
 from sightline.errors import UsageError
 from sightline.io.json_csv import csv_lines, json_line
-from sightline.io.ratings import BEST
+from sightline.io.ratings import EXCLUDED, VOTES
 from sightline.people.consensus import Tally
 from sightline.people.likely_levels import likely_levels
 from sightline.people.quality import quality_consensus, weights
@@ -57,8 +57,10 @@ def item_dicts(connection: Connection, stored: StoredStudy) -> list[dict[str, An
             if stored.study.kind == "description":
                 given["captions"] = {axis: list(texts) for axis, texts in values.items()}
             elif values:
-                if best := values.pop(BEST, None):
-                    given["votes"] = sum(best)
+                for name in (*VOTES, "errors"):  # choices and marked words are no ratings
+                    if name in values:
+                        said = values.pop(name)
+                        given |= {"errors": said} if name == "errors" else {"votes": sum(said)}
                 given["ratings"] = {name: list(levels) for name, levels in values.items()}
             if item["people"] and any(map(int, item["counts"].split(","))):
                 tally = Tally(stored.study.levels, tuple(map(int, item["counts"].split(","))))
@@ -83,8 +85,8 @@ def _contract(stored: StoredStudy, item: RowMapping) -> list[dict[str, Any]]:
             {"id": id, **base, "text": content["answers"][axis], "axis": axis, **tail}
             for axis, id in captions.items()
         ]
-    if "stories" in content:
-        pairs = zip(content["stories"], origin["stories"], strict=True)
+    if texts := r.texts_of(origin):
+        pairs = zip(content.get("stories") or content["pair"], texts, strict=True)
         return [
             {"id": known["id"], **base, **text, "system": known["system"], **tail} for text, known in pairs
         ]
@@ -101,7 +103,9 @@ def _agreed(
     """What raters agree on when the better ones count more; for studies with one level per item."""
     if stored.study.kind not in r.CRITERION:
         return {}
-    single = [(row.item, row.rater, row.value) for row in rows if row.phase == "play"]
+    single = [
+        (row.item, row.rater, row.value) for row in rows if row.phase == "play" and row.state != EXCLUDED
+    ]
     gold: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for row in rows:
         level = experts.get(row.item)

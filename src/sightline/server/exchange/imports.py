@@ -11,12 +11,12 @@ from typing import Any
 from sqlalchemy import Connection, insert, select, update
 
 from sightline.errors import BadLine, UsageError
-from sightline.io.ratings import BEST, Answer, number, read_answers
+from sightline.io.ratings import VOTES, Answer, number, read_answers
 from sightline.items import Key
 from sightline.people.assignment import Until, wanted
 from sightline.people.consensus import Tally
-from sightline.people.forms import check_given
-from sightline.server.exchange.rows import CRITERION, PLAY
+from sightline.people.forms import TIE, check_given
+from sightline.server.exchange.rows import CRITERION, PLAY, texts_of
 from sightline.server.storage import schema as t
 from sightline.server.storage.studies import StoredStudy
 
@@ -49,8 +49,8 @@ def _items(connection: Connection, stored: StoredStudy) -> dict[Key, Place]:
     for key, origin in connection.execute(
         select(t.Item.key, t.Item.origin).where(t.Item.study_id == stored.id)
     ).all():
-        if stories := origin.get("stories"):
-            found |= {(story["id"], story["system"]): (key, place) for place, story in enumerate(stories)}
+        if texts := texts_of(origin):
+            found |= {(text["id"], text["system"]): (key, place) for place, text in enumerate(texts)}
         elif captions := origin.get("captions"):
             found |= {(id, origin.get("system")): (key, axis) for axis, id in captions.items()}
         else:
@@ -81,14 +81,18 @@ def _gather(stored: StoredStudy, items: dict[Key, Place], answers: Iterable[Answ
 
 def _put(stored: StoredStudy, given: dict[str, Any], one: Answer, part: int | str | None) -> None:
     value = int(one.value) if isinstance(one.value, float) and one.value.is_integer() else one.value
+    if one.criterion == "errors" and isinstance(value, str):
+        value = " ".join(value.strip("[]").replace(",", " ").split()) or "none"
     if isinstance(part, str):
         given[part] = value
     elif part is None:
         given["value" if stored.study.kind in CRITERION else one.criterion] = value
-    elif one.criterion != BEST:
+    elif one.criterion not in VOTES:
         given[f"{part}.{one.criterion}"] = value
     elif number(one.value) == 1:
-        given[BEST] = part
+        given[one.criterion] = part
+    elif number(one.value) == 0.5:
+        given[one.criterion] = TIE
 
 
 def _whole(row: dict[str, Any], name: str, where: str) -> int | None:

@@ -2,13 +2,15 @@
 
 import time
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, RowMapping, select
 
-from sightline.io.ratings import BEST
+from sightline.io.ratings import EXCLUDED
 from sightline.items import Key
+from sightline.people.forms import TIE
 from sightline.server.storage import schema as t
 from sightline.server.storage.studies import StoredStudy
 
@@ -28,9 +30,11 @@ class Row:
     criterion: str
     value: Any
     phase: str
-    expert: int | None
+    expert: Any
     """The known answer, where the item has one."""
     system: str | None
+    state: str
+    """kept, accepted, flagged or excluded by the study's staff."""
     round: int
     seconds: float
     day: str
@@ -56,16 +60,18 @@ def rating_rows(connection: Connection, stored: StoredStudy, names: bool = False
     )
     found = []
     for row in connection.execute(query).mappings():
-        for item, system, criterion, value in _judgements(stored, row):
+        known = {(one.item, one.system, one.criterion): one.value for one in _known(stored, row)}
+        for one in _judgements(stored, row["key"], row["origin"], row["value"], row["answers"]):
             found.append(
                 Row(
-                    item,
+                    one.item,
                     row["code"],
-                    criterion,
-                    value,
+                    one.criterion,
+                    one.value,
                     "play" if row["phase"] == PLAY else row["phase"],
-                    row["expert"],
-                    system,
+                    known.get((one.item, one.system, one.criterion)),
+                    one.system,
+                    row["state"],
                     row["round"],
                     round(row["seconds"], 2),
                     time.strftime("%Y-%m-%d", time.gmtime(row["at"])),
@@ -78,38 +84,60 @@ def rating_rows(connection: Connection, stored: StoredStudy, names: bool = False
     return found
 
 
-def _judgements(stored: StoredStudy, row: RowMapping) -> list[tuple[str, str | None, str, Any]]:
-    """An answer as (item, system, criterion, value); a page of several stories or captions becomes a row for each."""
-    origin, system = row["origin"], row["origin"].get("system")
-    if row["value"] is not None:
-        return [(row["key"], system, CRITERION.get(stored.study.kind, "overall"), row["value"])]
-    answers = row["answers"] or {}
-    stories, captions = origin.get("stories"), origin.get("captions", {})
-    if stories is None:
-        return [
-            (captions[name], system, CONFIDENCE, value)
-            if name in captions
-            else (row["key"], system, name, value)
-            for name, value in answers.items()
-        ]
-    found: list[tuple[str, str | None, str, Any]] = []
-    for name, value in answers.items():
+class Judgement(NamedTuple):
+    """What was said of one thing on one criterion."""
+
+    item: str
+    system: str | None
+    criterion: str
+    value: Any
+
+
+def _known(stored: StoredStudy, row: RowMapping) -> list[Judgement]:
+    """The known answers to what is asked of an item."""
+    return _judgements(stored, row["key"], row["origin"], row["expert"], row["origin"].get("known"))
+
+
+def _judgements(
+    stored: StoredStudy,
+    key: str,
+    origin: Mapping[str, Any],
+    value: int | None,
+    answers: Mapping[str, Any] | None,
+) -> list[Judgement]:
+    """An answer as judgements; a page of several texts becomes one for each text and criterion."""
+    system = origin.get("system")
+    if value is not None:
+        return [Judgement(key, system, CRITERION.get(stored.study.kind, "overall"), value)]
+    texts, captions = texts_of(origin), origin.get("captions", {})
+    found: list[Judgement] = []
+    for name, given in (answers or {}).items():
         number, _, criterion = name.partition(".")
-        if criterion:
-            story = stories[int(number)]
-            found.append((story["id"], story["system"], criterion, value))
-        else:  # the vote for the best story: 1 for it, 0 for the others
+        if name in captions:
+            found.append(Judgement(captions[name], system, CONFIDENCE, given))
+        elif not texts:
+            found.append(Judgement(key, system, name, given))
+        elif criterion:
+            text = texts[int(number)]
+            found.append(Judgement(text["id"], text["system"], criterion, given))
+        else:  # a choice among the texts: 1 for it, 0 for the others, one half each where none is better
+            shares = [0.5 if given == TIE else int(place == given) for place in range(len(texts))]
             found += [
-                (story["id"], story["system"], BEST, int(place == value))
-                for place, story in enumerate(stories)
+                Judgement(text["id"], text["system"], name, share)
+                for text, share in zip(texts, shares, strict=True)
             ]
     return found
+
+
+def texts_of(origin: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The texts that an item's page shows together, by id and system; none where it shows one."""
+    return list(origin.get("stories") or origin.get("pair") or ())
 
 
 def by_item(rows: list[Row]) -> dict[Key, dict[str, list[Any]]]:
     """Item (id and system) to criterion to the values of ordinary play."""
     found: dict[Key, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
-        if row.phase == "play":
+        if row.phase == "play" and row.state != EXCLUDED:
             found[row.item, row.system][row.criterion].append(row.value)
     return found
