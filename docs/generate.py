@@ -82,7 +82,7 @@ def functional_page() -> str:
             if inspect.isfunction(thing):
                 words, example = module_doc(thing)
                 given = (p.replace(annotation=p.empty) for p in inspect.signature(thing).parameters.values())
-                call = f"{thing.__name__}({', '.join(map(str, given))})"
+                call = f"{thing.__name__}({', '.join(map(str, given))})".replace("'", '"')
                 parts.append(f"### {thing.__name__}\n\n```python\n{call}\n```\n\n{prose(words)}\n")
                 parts.append(example)
     return "\n".join(parts)

@@ -1,19 +1,29 @@
 """The public face: what a user asks of Sightline, each a function. The command line is thin over these."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from sightline.errors import UsageError
-from sightline.io import BadLine, item_from_dict, read_items
+from sightline.io import BadLine, read_items
+from sightline.io.given import items_given
+from sightline.io.pictures import files
 from sightline.io.results import ResultFolder
 from sightline.items import Item
+from sightline.meta.comparison.board import UNNAMED
+from sightline.meta.comparison.contest import SAMPLES
+from sightline.meta.comparison.distance import PARTS
+from sightline.meta.comparison.run import Asked, compared_scores, compared_texts, judged, write_told
+from sightline.meta.comparison.sources import Source, named_sources
+from sightline.meta.comparison.verdict import Comparison
 from sightline.pipeline.files import scored_into
 from sightline.pipeline.memory import score_in_memory
 from sightline.pipeline.run import Progress, Run
 from sightline.pipeline.settings import Settings
 from sightline.report import write_report
-from sightline.result import Result
+from sightline.result import Result, Verdict
 
 
 def score_file(
@@ -48,7 +58,7 @@ def score_file(
 
 
 def score(
-    items: Iterable[Item | Mapping[str, Any]] | str | Path,
+    items: Any,
     metrics: Sequence[str] = ("groovist",),
     *,
     engine: str = "local",
@@ -59,13 +69,20 @@ def score(
     regions: str = Settings.regions,
     region_count: int = Settings.region_count,
     concreteness: str | Path | None = None,
+    format: str | None = None,
+    allow_urls: bool = False,
     **options: str | float | None,
 ) -> Result:
-    """Score items (objects, dictionaries in the form of the JSON Lines contract, or a file) with metrics.
+    """Score items with metrics, as `sightline score` does.
 
-    Image paths in dictionaries are relative to `base`. Bad lines of a file are failures, a bad dictionary is an error.
-    `options` are named choices of single metrics: `theta`, `idf`,
-    `coherence`, …
+    Arguments: `items`: the path of a file, or a list of Items and of dictionaries with the fields of JSON Lines, a data
+    frame (pandas, polars), or a data set of Hugging Face; an item without an id has its number. A picture is a path
+    relative to `base`, a PIL image, an array, bytes, or with `allow_urls` an address on the web. `metrics`: their names
+    with options. `format` of a file. The rest are choices as on the command line; `options` are those of single
+    metrics: `theta`, `idf`, `coherence`, … `cache`: a folder, True for the usual one, None or False for none.
+
+    Returns the scores with their evidence, the failures and a summary. Bad lines of a file are failures.
+    Raises UsageError where the metrics, the choices or the items are wrong, BadLine for a bad dictionary.
     """
     if isinstance(metrics, str):
         raise UsageError("metrics is a list of names: metrics=['groovist']")
@@ -78,23 +95,113 @@ def score(
     ).with_options(**{key: None if value is None else str(value) for key, value in options.items()})
     if cache is not True:
         settings = settings.with_cache(Path(cache) if cache else None)
-    if isinstance(items, Item | Mapping):
-        raise UsageError("items is a list of items, of dictionaries as in JSON Lines, or the path of a file")
-    ready: tuple[Item | BadLine, ...] = (
-        tuple(read_items(Path(items), on_error="collect"))
-        if isinstance(items, str | Path)
-        else tuple(_item(item, Path(base), f"item {number}") for number, item in enumerate(items, 1))
-    )
-    kept = score_in_memory(ready, Run(metrics, settings, engine))
+    run = Run(metrics, settings, engine)  # what is wrong with the choices is told before anything is read
+    files.keep_in(settings.cache)
+    with files.from_the_web(allow_urls):
+        ready: tuple[Item | BadLine, ...] = (
+            tuple(read_items(Path(items), format=format, on_error="collect"))
+            if isinstance(items, str | Path)
+            else tuple(items_given(items, Path(base)))
+        )
+    kept = score_in_memory(ready, run)
     found = tuple(item for item in ready if isinstance(item, Item))
     return Result(found, kept.scores, kept.failures, kept.summary)
 
 
-def _item(given: object, base: Path, where: str) -> Item:
-    if isinstance(given, Item):
-        return given
-    if not isinstance(given, Mapping):
-        raise UsageError(
-            f"{where} is a {type(given).__name__}; give an Item, or a dictionary as in JSON Lines"
-        )
-    return item_from_dict(given, base, where)
+def compare(
+    systems: Any,
+    metrics: Sequence[str],
+    *,
+    against: str | None = None,
+    human: str | None = None,
+    samples: int = SAMPLES,
+    base: str | Path = ".",
+    **options: Any,
+) -> Verdict:
+    """Compare systems, measured as one: differences with intervals, who wins, and why.
+
+    `systems` are items (or a file of them) that name their systems, or each system's items (or file) by its name.
+    `against` compares all with one of them, not each with each; `human` names the system that is people, for d_HM;
+    `fit_on` the one that theta, idf and document frequencies are fitted on. Other `options` are those of `score`.
+    Raises UsageError where no two systems share an item with a score.
+    """
+    named = list(systems.items()) if isinstance(systems, Mapping) else [("", systems)]
+    with files.from_the_web(bool(options.get("allow_urls"))):
+        items = [
+            replace(item, system=name or item.system or UNNAMED)
+            for name, texts in named
+            for item in (
+                read_items(Path(texts)) if isinstance(texts, str | Path) else items_given(texts, Path(base))
+            )
+        ]
+    found = score(items, metrics, **options)
+    asked = Asked(against, human, tuple(metrics), samples=samples)
+    return Verdict(
+        judged(lambda: found.scores, found.failures, found.summary, asked, lambda: iter(found.items))
+    )
+
+
+def compare_paths(
+    paths: Sequence[str],
+    folder: Path,
+    *,
+    metrics: Sequence[str] | None = None,
+    settings: Settings | None = None,
+    against: str | None = None,
+    human: str | None = None,
+    as_measured: bool = False,
+    samples: int = SAMPLES,
+    sides: tuple[str | None, str | None] = (None, None),
+    format: str | None = None,
+    engine: str = "local",
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress,
+) -> tuple[Comparison, Mapping[str, Any], int]:
+    """Compare systems into a folder of results: what they got, the verdict, and the exit status.
+
+    `paths` are one file with a system on each line, `NAME=FILE` for each system, folders of runs, or two plain paths:
+    people's texts and a system's. Texts are scored as one measurement; scores of runs are made one where they can be,
+    else refused with the command that mends it.
+    """
+    settings = settings or Settings()
+    sources = named_sources(paths, sides=sides)
+    if len(sources) == 2 and all("=" not in path or Path(path).exists() for path in paths):
+        human = human or sources[0].name
+    scored = [source.holds_scores for source in sources]
+    if not all(scored) and not metrics and human is None:
+        raise UsageError("name what to compare them by: -m METRIC; 'sightline metrics' lists them")
+    asked = Asked(
+        against,
+        human,
+        tuple(metrics) if metrics else None,
+        dict(settings.options).get("fit_on"),
+        as_measured,
+        samples,
+    )
+    with ResultFolder(folder, overwrite=overwrite, resume=resume) as out:
+        run = None if all(scored) else Run(metrics or list(PARTS), settings, engine)
+        if run is None:
+            comparing = compared_scores(sources, out, asked)
+        elif any(scored):  # one of two plain paths is scored already: the other is, into a folder of its own
+            sources = [
+                source if source.holds_scores else _scored(source, run, out, format, progress)
+                for source in sources
+            ]
+            comparing = compared_scores(sources, out, asked)
+        else:
+            items = chain.from_iterable(source.items(format) for source in sources)
+            comparing = compared_texts(items, run, out, asked, progress)
+        with comparing as told:
+            write_told(out, told)
+    return told.found, told.summary["systems"], out.status
+
+
+def _scored(source: Source, run: Run, out: ResultFolder, format: str | None, progress: Progress) -> Source:
+    folder = out.path / str(source.name)
+    with (
+        ResultFolder(folder, overwrite=True) as inner,
+        scored_into(inner, source.items(format), run, progress),
+    ):
+        pass
+    return Source(folder, source.name)

@@ -150,7 +150,7 @@ def test_a_caption_given_as_one_image_and_numeric_ids(tmp_path: Path) -> None:
         ({"id": "a", "sentences": ["x", None]}, "field 'sentences': null instead of text"),
         ({"id": "a", "text": "x", "images": [""]}, "field 'images': an image path is empty"),
         ({"id": "a", "text": "x", "images": ["https://x.org/p.jpg"]}, "field 'images': .* download"),
-        ({"id": "a", "text": "x", "images": {"a": 1}}, "field 'images': an object instead of a list"),
+        ({"id": "a", "text": "x", "images": {"a": 1}}, "field 'images': an object instead of a picture"),
         ({"id": "a", "text": "x", "ratings": [3]}, "field 'ratings': a list instead of criteria"),
         ({"id": "a", "text": "x", "ratings": {"g": ["3"]}}, "field 'ratings': text instead of a number"),
         ({"id": "a", "text": "x", "ratings": {"g": float("nan")}}, "field 'ratings': nan"),

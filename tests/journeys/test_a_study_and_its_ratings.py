@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 from PIL import Image
-from typer.testing import CliRunner
 
-from sightline.cli.app import load_commands
+from doors import command, csrf
 from sightline.io import read_items
 
 pytest.importorskip("fastapi")
@@ -35,14 +33,6 @@ COLOURS = {
     "orange": (240, 140, 20),
     "purple": (130, 30, 160),
 }
-
-
-def command(*line: object) -> str:
-    done = CliRunner().invoke(load_commands(), [str(part) for part in line])
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    assert done.exit_code == 0, done.output
-    return " ".join(done.output.split())
 
 
 @pytest.fixture
@@ -79,12 +69,6 @@ checks = {gold = 0.2, attention = 0.0, floor = 0.0}
 """
     (folder / "blocks.toml").write_text(settings)
     return folder / "blocks.toml", folder / "items.jsonl", truth
-
-
-def csrf(page: httpx.Response) -> str:
-    found = re.search(r'(?:name="csrf" value|data-csrf)="([0-9a-f]{64})"', page.text)
-    assert found, page.text[:2000]
-    return found[1]
 
 
 def turns(browser: TestClient, slug: str, join: str, name: str, answer: Any) -> Iterator[int]:
@@ -166,7 +150,7 @@ def test_a_study_is_played_exported_analysed_and_learned_from(
         "-o", pictures / "rater",
     )  # fmt: skip
     told = json.loads((pictures / "rater/training.json").read_text())
-    assert [(one["pairs"], one["ratings"]) for one in told["sources"]] == [(24, 144)]
+    assert [(one["pairs"], one["ratings"]) for one in told["learned_from"]] == [(24, 144)]
 
     # the other form of the export says the same of every item
     command("ratings", "export", "blocks", "-o", pictures / "items2.jsonl", "--what", "items", "--db", db)

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from test_a_study_and_its_ratings import command, csrf
 
+from doors import command, csrf
 from sightline.io import read_items
 
 pytest.importorskip("fastapi")

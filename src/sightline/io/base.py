@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, overload
 
 from sightline.errors import BadLine, UsageError
 from sightline.io.items import NO_NAMES, item_from_dict
-from sightline.io.table import TableFile
+from sightline.io.table import StandardInput, TableFile
 from sightline.items import Item
 from sightline.registry import Registry, build, parse_spec
 
@@ -33,22 +33,39 @@ readers: Registry[type[Reader]] = Registry("format")
 
 @overload
 def read_items(
-    path: Path, *, format: str | None = None, on_error: Literal["raise"] = "raise"
+    path: Path | str, *, format: str | None = None, on_error: Literal["raise"] = "raise"
 ) -> Iterator[Item]: ...
 @overload
-def read_items(path: Path, *, format: str | None = None, on_error: Literal["collect"]) -> Iterator[Found]: ...
+def read_items(
+    path: Path | str, *, format: str | None = None, on_error: Literal["collect"]
+) -> Iterator[Found]: ...
 
 
 def read_items(
-    path: Path, *, format: str | None = None, on_error: Literal["raise", "collect"] = "raise"
+    path: Path | str, *, format: str | None = None, on_error: Literal["raise", "collect"] = "raise"
 ) -> Iterator[Found]:
-    """Stream the items of a file, whose format is guessed unless given.
+    """Stream the items of a file.
 
-    A bad line raises BadLine, or with on_error="collect" comes out in its place among the items.
+    Arguments: `path` of a file, of a folder of pictures with their metadata, or `-` for stdin; `format`, as in
+    `--format`, which is guessed unless given; `on_error`: "raise" at the first bad line, or "collect" to have it come
+    out as a BadLine in its place among the items.
+
+    Raises UsageError where the file cannot be read or holds no item, and BadLine as said.
     """
-    source = TableFile(path)  # a file that cannot be read is told at once, not at the first item
+    source = item_file(path)  # a file that cannot be read is told at once, not at the first item
     reader = make_reader(format) if format else guess(source)
     return _stream(reader, source, on_error == "collect")
+
+
+def item_file(path: Path | str) -> TableFile:
+    """The file of items at a path: of a folder its metadata, and `-` is what comes in on stdin."""
+    if str(path) == "-":
+        return StandardInput()
+    path = Path(path)
+    if path.is_dir():
+        metadata = [path / f"metadata.{kind}" for kind in ("jsonl", "csv", "parquet")]
+        path = next((file for file in metadata if file.is_file()), path)
+    return TableFile(path)
 
 
 def _stream(reader: Reader, source: TableFile, collect: bool) -> Iterator[Found]:

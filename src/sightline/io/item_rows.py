@@ -1,15 +1,19 @@
 """Tables with the contract's columns: JSON Lines, CSV and Parquet, an item a row."""
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from sightline.errors import BadLine, UsageError
 from sightline.io.base import Found, Reader, checked, readers
+from sightline.io.fetch import AT_ONCE
+from sightline.io.pictures import files
 from sightline.io.source import parse_json
 from sightline.io.table import Cells, TableFile
 
+R = TypeVar("R")
 STRUCTURED = ("images", "sentences", "references", "ratings", "regions", "captions")
 
 
@@ -19,12 +23,16 @@ class ItemRows(Reader):
 
     general = True
     kind: ClassVar[str]
+    numbered: ClassVar[bool] = True
+    """Whether rows of a table without ids have their number as id."""
 
     def recognises(self, source: TableFile) -> bool:
-        return source.kind == self.kind and (self.kind != "csv" or "id" in source.columns)
+        return source.kind == self.kind and (self.kind != "csv" or has_items(source))
 
     def read(self, source: TableFile) -> Iterator[Found]:
-        for where, row in self.rows(source):
+        for number, (where, row) in enumerate(fetched_ahead(self.rows(source)), 1):
+            if not isinstance(row, BadLine) and self.numbered and "id" not in row:
+                row = {"id": number, **row}
             bad = row if isinstance(row, BadLine) else _badly_written(row, where)
             yield bad or checked(row, source.folder, where)  # type: ignore[arg-type]
 
@@ -39,6 +47,7 @@ class JsonLines(ItemRows):
     """JSON Lines: one item a line with id, images, text or sentences, and optional fields."""
 
     kind = "jsonl"
+    numbered = False
 
     def rows(self, source: TableFile) -> Iterator[tuple[str, Cells | BadLine]]:
         return source.objects()
@@ -52,7 +61,7 @@ class Csv(ItemRows):
     kind = "csv"
 
     def rows(self, source: TableFile) -> Iterator[tuple[str, Cells | BadLine]]:
-        if source.kind in ("json", "jsonl", "parquet") or "id" not in source.columns:
+        if source.kind in ("json", "jsonl", "parquet") or not has_items(source):
             raise UsageError(f"{source.path}: the CSV file has no column 'id' in its first line")
         for where, row in source.records():
             yield where, row if isinstance(row, BadLine) else structured(row)
@@ -68,9 +77,56 @@ class Parquet(ItemRows):
     def rows(self, source: TableFile) -> Iterator[tuple[str, Cells | BadLine]]:
         if source.kind != "parquet":
             raise UsageError(f"{source.path}: not a Parquet file")
-        if "id" not in source.columns:
+        if not has_items(source):
             raise UsageError(f"{source.path}: the Parquet file has no column 'id'")
         yield from source.records()
+
+
+@readers.add("imagefolder")
+@dataclass(frozen=True)
+class PictureFolder(ItemRows):
+    """A folder of pictures with metadata.jsonl, .csv or .parquet beside them: file_name, and text or caption."""
+
+    general = False
+    kind = "imagefolder"
+
+    def recognises(self, source: TableFile) -> bool:
+        return source.path.stem == "metadata" and "file_name" in source.columns
+
+    def rows(self, source: TableFile) -> Iterator[tuple[str, Cells | BadLine]]:
+        if "file_name" not in source.columns:
+            raise UsageError(f"{source.path}: there is no column 'file_name'")
+        for where, row in source.records():
+            if isinstance(row, BadLine):
+                yield where, row
+            else:
+                name = row.pop("file_name", None)
+                yield where, {"id": name, "images": name, **structured(row)}
+
+
+def has_items(source: TableFile) -> bool:
+    """Whether the columns are those of items; ids may be missing where there are pictures and captions."""
+    has = source.columns
+    return "id" in has or bool({"image", "images"} & has and {"caption", "text", "sentences"} & has)
+
+
+def fetched_ahead(rows: Iterable[tuple[str, R]]) -> Iterator[tuple[str, R]]:
+    """The same rows; pictures on the web that the next ones name are being fetched meanwhile."""
+    if files.fetcher is None:
+        yield from rows
+        return
+    waiting: deque[tuple[str, R]] = deque()
+    for where, row in rows:
+        if isinstance(row, Mapping):
+            for name in ("image", "images"):
+                several = row.get(name)
+                for one in several if isinstance(several, list | tuple) else [several]:
+                    if isinstance(one, str) and one.lower().startswith(("http://", "https://")):
+                        files.fetcher.ahead(one)
+        waiting.append((where, row))
+        if len(waiting) > AT_ONCE:
+            yield waiting.popleft()
+    yield from waiting
 
 
 def structured(row: Cells, names: tuple[str, ...] = STRUCTURED) -> Cells:

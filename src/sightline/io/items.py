@@ -9,9 +9,12 @@ from typing import Any
 import msgspec
 
 from sightline.errors import BadLine
+from sightline.io.pictures import picture_path
 from sightline.items import Box, Item
 
 FIELDS = ("id", "images", "text", "sentences", "references", "system", "ratings", "regions")
+SLIPS = {"image": ("images",), "caption": ("text", "sentences")}
+"""What files also call a field, and the fields that must be missing for it to be that one."""
 NO_NAMES: Mapping[str, str] = MappingProxyType({})
 """Where a file calls the fields as the contract does."""
 
@@ -21,9 +24,11 @@ def item_from_dict(
 ) -> Item:
     """An item from a dictionary in the form of the contract; keys it does not know are kept as `extra`.
 
-    Image paths are relative to `base`. They may be absolute or lead out of it: the file is the user's own.
+    Image paths are relative to `base`. They may be absolute or lead out of it: the file is the user's own. A picture
+    may also be a value (bytes, a PIL image, an array); `image` and `caption` are read as `images` and `text`.
     Faults are told by the names that the fields have in the file: `called` has those that differ.
     """
+    given, called = _renamed(given, called)
     try:
         id = _id(given.get("id"))
     except ValueError as fault:
@@ -31,6 +36,9 @@ def item_from_dict(
     name = "id"
     try:
         values: dict[str, Any] = {}
+        if given.get("images") is not None:
+            name = "images"
+            values["images"] = _images(given["images"], base)
         for name, parse in PARSERS.items():
             if given.get(name) is not None:
                 values[name] = parse(given[name])
@@ -49,7 +57,6 @@ def item_from_dict(
         _check_extra(extra)
     except ValueError as fault:
         raise BadLine(where, f"field '{called.get(name, name)}': {fault}", id) from None
-    values["images"] = tuple(base / image for image in values.get("images", ()))
     return Item(id=id, extra=extra, source=where, **values)
 
 
@@ -116,16 +123,27 @@ def _texts(value: Any) -> tuple[str, ...]:
     return tuple(parse_text(text) for text in value)
 
 
-def _images(value: Any) -> tuple[str, ...]:
-    paths = _texts(value)
-    for path in paths:
-        if not path.strip():
-            raise ValueError("an image path is empty")
-        if "\0" in path:
-            raise ValueError("an image path holds a NUL character")
-        if path.lower().startswith(("http://", "https://")):
-            raise ValueError(f"pictures are read from disk; download {path[:200]} first")
-    return paths
+def _renamed(
+    given: Mapping[str, Any], called: Mapping[str, str]
+) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+    """The fields as the contract calls them, where the file has the singular or a caption, and what it calls them."""
+    names = {
+        theirs: ours
+        for theirs, (ours, *others) in SLIPS.items()
+        if given.get(theirs) is not None and all(given.get(name) is None for name in (ours, *others))
+    }
+    if not names:
+        return given, called
+    return (
+        {names.get(name, name): value for name, value in given.items() if name not in names.values()},
+        {**called, **{ours: theirs for theirs, ours in names.items()}},
+    )
+
+
+def _images(value: Any, base: Path) -> tuple[Path, ...]:
+    """The files of one picture or of several."""
+    several = value if isinstance(value, list | tuple) else [value]
+    return tuple(picture_path(parse_text(one) if isinstance(one, str) else one, base) for one in several)
 
 
 def _ratings(value: Any) -> dict[str, tuple[float, ...]]:
@@ -147,7 +165,6 @@ def _regions(value: Any) -> tuple[tuple[Box, ...], ...]:
 
 
 PARSERS = {
-    "images": _images,
     "text": parse_text,
     "sentences": _texts,
     "references": _texts,

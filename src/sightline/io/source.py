@@ -47,10 +47,13 @@ def naming(place: str) -> Iterator[None]:
 class Source:
     """One input file, plain or gzipped. UTF-8; a byte order mark and Windows line ends do no harm."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, content: Path | None = None) -> None:
         self.path = path
+        """What the file is called."""
+        self.content = content or path
+        """Where its bytes are."""
         try:
-            if path.is_dir():
+            if self.content.is_dir():
                 raise UsageError(f"{path}: a folder, not a file of items")
             with self._open() as file:
                 self.head = file.read(1 << 16)
@@ -143,9 +146,9 @@ class Source:
             raise UsageError(f"{self.path}: {fault}") from None
 
     def _open(self) -> IO[bytes]:
-        with self.path.open("rb") as file:
+        with self.content.open("rb") as file:
             zipped = file.read(2) == b"\x1f\x8b"
-        return io.BufferedReader(gzip.open(self.path)) if zipped else self.path.open("rb")
+        return io.BufferedReader(gzip.open(self.content)) if zipped else self.content.open("rb")
 
     def unreadable(self, fault: Exception) -> UsageError:
         return UsageError(f"{self.path}: cannot be read ({getattr(fault, 'strerror', None) or fault})")

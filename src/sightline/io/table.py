@@ -1,6 +1,9 @@
 """Rows of a table, whatever the file: CSV, TSV, JSON Lines or Parquet, each row with its place, `FILE:LINE`."""
 
 import csv
+import shutil
+import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain
@@ -134,13 +137,25 @@ class TableFile(Source):
 
     def _opened(self) -> pq.ParquetFile:
         try:
-            return pq.ParquetFile(self.path)
+            return pq.ParquetFile(self.content)
         except (pa.ArrowException, OSError, ValueError) as fault:
             raise self._no_parquet(fault) from None
 
     def _no_parquet(self, fault: Exception) -> UsageError:
         reason = str(fault).split("\n", 1)[0]
         return UsageError(f"{self.path}: not a readable Parquet file ({reason})")
+
+
+class StandardInput(TableFile):
+    """What comes in on stdin, as a file: it is read more than once. Paths in it are relative to the working folder."""
+
+    def __init__(self) -> None:
+        if sys.stdin.isatty():
+            raise UsageError("-: nothing comes in on stdin; pipe a file into it")
+        self._copy = tempfile.NamedTemporaryFile(prefix="stdin-")  # noqa: SIM115 - lives as long as this
+        shutil.copyfileobj(sys.stdin.buffer, self._copy)
+        self._copy.flush()
+        super().__init__(Path("stdin"), Path(self._copy.name))
 
 
 def read_rows(path: Path, need: Sequence[str] = ()) -> Iterator[Row]:

@@ -1,7 +1,6 @@
 """What a user chooses for a run, and the tools made from those choices."""
 
 import hashlib
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ from sightline.encoders import Embedder, load_encoder
 from sightline.errors import BadLine, UsageError
 from sightline.features.base import Fit, Statistic
 from sightline.features.options import options
+from sightline.io.pictures import default_cache as default_cache
 from sightline.io.source import parse_json
 from sightline.io.table import Cells, TableFile
 from sightline.items import Box
@@ -25,12 +25,6 @@ from sightline.text.language import Language
 from sightline.vision import Picture, Pictures, RegionSource, load_regions
 
 V = TypeVar("V")
-
-
-def default_cache() -> Path:
-    """Where vectors are kept between runs, unless the user says otherwise."""
-    home = os.environ.get("SIGHTLINE_CACHE") or os.environ.get("XDG_CACHE_HOME")
-    return Path(home) / "sightline" if home else Path.home() / ".cache" / "sightline"
 
 
 @dataclass(frozen=True)
