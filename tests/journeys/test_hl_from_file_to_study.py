@@ -60,7 +60,7 @@ def test_hl_is_analysed_judged_again_and_analysed(hl: Path, monkeypatch: pytest.
     assert password is not None
     staff.post("/staff/login", data={"csrf": csrf(page), "name": password[0], "password": password[1]})
     overview = staff.get("/staff/studies/hl")
-    link = staff.post("/staff/studies/hl/invitations", data={"csrf": csrf(overview), "uses": "any"})
+    link = staff.post("/staff/studies/hl/invitations", data={"csrf": csrf(overview), "uses": "study"})
     token = re.search(r"/join/([\w-]+)", link.text)
     assert token, link.text[:2000]
 
