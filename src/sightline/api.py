@@ -1,8 +1,8 @@
 """The public face: what a user asks of Sightline, each a function. The command line is thin over these."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from sightline.errors import UsageError
 from sightline.io import BadLine, read_items
@@ -24,6 +24,7 @@ def score_file(
     folder: Path,
     *,
     format: str | None = None,
+    on_error: Literal["raise", "collect"] = "collect",
     resume: bool = False,
     overwrite: bool = False,
     title: str | None = None,
@@ -33,7 +34,7 @@ def score_file(
 
     A run that is killed can be resumed. `summary["failures"]` counts the scores that could not be made.
     """
-    items = read_items(source, format=format, on_error="collect")
+    items: Iterator[Item | BadLine] = read_items(source, format=format, on_error=on_error)
     with (
         ResultFolder(folder, overwrite=overwrite, resume=resume) as out,
         scored_into(out, items, run, progress) as written,

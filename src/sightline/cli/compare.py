@@ -9,7 +9,7 @@ from rich.table import Table
 
 from sightline.api import score_file
 from sightline.cli.app import app, console
-from sightline.cli.options import OutOption, measuring
+from sightline.cli.options import FormatOption, OnError, OnErrorOption, OutOption, measuring
 from sightline.cli.progress import run_progress
 from sightline.errors import UsageError
 from sightline.io.results import write_whole
@@ -41,11 +41,13 @@ def compare(
     generated_system: Annotated[
         str | None, typer.Option(help="The system to take from the second file.")
     ] = None,
+    format: FormatOption = None,
+    on_error: OnErrorOption = OnError.collect,
 ) -> None:
     """Compare generated stories with human ones: distributions side by side, and d_HM."""
     specs = metric or list(PARTS)
     sides = [
-        _table(path, system, specs, settings, out / place)
+        _table(path, system, specs, settings, out / place, format, on_error)
         for path, system, place in (
             (human, human_system, "human"),
             (generated, generated_system, "generated"),
@@ -66,7 +68,15 @@ def compare(
     console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
 
 
-def _table(path: Path, system: str | None, specs: list[str], settings: Settings, folder: Path) -> ScoreTable:
+def _table(
+    path: Path,
+    system: str | None,
+    specs: list[str],
+    settings: Settings,
+    folder: Path,
+    format: str | None,
+    on_error: OnError,
+) -> ScoreTable:
     if not path.exists():
         raise UsageError(f"{path}: there is no such file or folder")
     if holds_scores(path):
@@ -74,7 +84,15 @@ def _table(path: Path, system: str | None, specs: list[str], settings: Settings,
     if system is not None:
         raise UsageError(f"{path} holds stories, not scores: a system can only be picked from scores")
     with run_progress() as progress:
-        score_file(path, Run(specs, settings), folder, overwrite=True, progress=progress)
+        score_file(
+            path,
+            Run(specs, settings),
+            folder,
+            format=format,
+            on_error=on_error.reading,
+            overwrite=True,
+            progress=progress,
+        )
     return read_table(folder)
 
 

@@ -9,10 +9,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from sightline.cli.app import app, console
-from sightline.cli.options import FormatOption, OutOption, measuring
+from sightline.cli.options import FormatOption, OnError, OnErrorOption, OutOption, measuring
 from sightline.cli.progress import counted_progress
 from sightline.corpus.analysis import Settings, analyse
 from sightline.corpus.files import check_folder, write_corpus
+from sightline.errors import UsageError
 
 if TYPE_CHECKING:
     from sightline.pipeline.settings import Settings as RunSettings
@@ -27,6 +28,7 @@ def corpus(
     out: OutOption,
     settings: "RunSettings",
     format: FormatOption = None,
+    on_error: OnErrorOption = OnError.collect,
     purity: Annotated[
         str,
         typer.Option(
@@ -72,6 +74,9 @@ def corpus(
     check_folder(out)
     with counted_progress() as progress:
         found = analyse(file, chosen, format=format, corrections=corrections, progress=progress)
+        if on_error is OnError.stop and found.failures:
+            first = found.failures[0]
+            raise UsageError(f"{first.source or first.id}: {first.reason}")
         told = write_corpus(found, out, file.name)
     console.print(axes_table(told))
     for note in found.notes:
