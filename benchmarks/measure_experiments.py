@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from flickr_stories import made_stories, rated_stories
+from sightline.io.results import ResultFolder
 from sightline.meta.experiments import Given, Table, experiments
 from sightline.meta.experiments.files import write_experiment
 from sightline.meta.experiments.words import cell
@@ -77,7 +78,7 @@ def main() -> None:
         start = time.perf_counter()
         with tempfile.TemporaryDirectory() as folder:
             found = experiments.get(name)(PREPARED[name](given.data, Path(folder), given.stories))
-        write_experiment(found, given.out, name)
+        write_experiment(found, ResultFolder(given.out), name)
         print(f"\n{found.title} ({time.perf_counter() - start:.0f} s)")
         show(found)
 

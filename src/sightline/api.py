@@ -1,6 +1,9 @@
 """The public face: what a user asks of Sightline, each a function. The command line is thin over these."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,12 +13,18 @@ from sightline.io.given import items_given
 from sightline.io.pictures import files
 from sightline.io.results import ResultFolder
 from sightline.items import Item
+from sightline.meta.comparison.board import UNNAMED
+from sightline.meta.comparison.contest import SAMPLES
+from sightline.meta.comparison.distance import PARTS
+from sightline.meta.comparison.run import Asked, compared_scores, compared_texts, judged, write_told
+from sightline.meta.comparison.sources import Reading, Source, named_sources
+from sightline.meta.comparison.verdict import Comparison
 from sightline.pipeline.files import scored_into
 from sightline.pipeline.memory import score_in_memory
 from sightline.pipeline.run import Progress, Run
 from sightline.pipeline.settings import Settings
 from sightline.report import write_report
-from sightline.result import Result
+from sightline.result import Result, Verdict
 
 
 def score_file(
@@ -99,3 +108,104 @@ def score(
     kept = score_in_memory(ready, run)
     found = tuple(item for item in ready if isinstance(item, Item))
     return Result(found, kept.scores, kept.failures, kept.summary)
+
+
+def compare(
+    systems: Any,
+    metrics: Sequence[str],
+    *,
+    against: str | None = None,
+    human: str | None = None,
+    samples: int = SAMPLES,
+    base: str | Path = ".",
+    **options: Any,
+) -> Verdict:
+    """Compare systems, measured as one: differences with intervals, who wins, and why.
+
+    `systems` are items (or a file of them) that name their systems, or each system's items (or file) by its name.
+    `against` compares all with one of them, not each with each; `human` names the system that is people, for d_HM;
+    `fit_on` the one that theta, idf and document frequencies are fitted on. Other `options` are those of `score`.
+    Raises UsageError where no two systems share an item with a score.
+    """
+    named = list(systems.items()) if isinstance(systems, Mapping) else [("", systems)]
+    with files.from_the_web(bool(options.get("allow_urls"))):
+        items = [
+            replace(item, system=name or item.system or UNNAMED)
+            for name, texts in named
+            for item in (
+                read_items(Path(texts)) if isinstance(texts, str | Path) else items_given(texts, Path(base))
+            )
+        ]
+    found = score(items, metrics, **options)
+    asked = Asked(against, human, tuple(metrics), samples=samples)
+    return Verdict(
+        judged(lambda: found.scores, found.failures, found.summary, asked, lambda: iter(found.items))
+    )
+
+
+def compare_paths(
+    paths: Sequence[str],
+    folder: Path,
+    *,
+    metrics: Sequence[str] | None = None,
+    settings: Settings | None = None,
+    against: str | None = None,
+    human: str | None = None,
+    as_measured: bool = False,
+    samples: int = SAMPLES,
+    sides: tuple[str | None, str | None] = (None, None),
+    format: str | None = None,
+    on_error: Literal["raise", "collect"] = "collect",
+    engine: str = "local",
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress,
+) -> tuple[Comparison, Mapping[str, Any], int]:
+    """Compare systems into a folder of results: what they got, the verdict, and the exit status.
+
+    `paths` are one file with a system on each line, `NAME=FILE` for each system, folders of runs, or two plain paths:
+    people's texts and a system's. Texts are scored as one measurement; scores of runs are made one where they can be,
+    else refused with the command that mends it.
+    """
+    settings = settings or Settings()
+    sources = named_sources(paths, sides=sides)
+    if len(sources) == 2 and all("=" not in path or Path(path).exists() for path in paths):
+        human = human or sources[0].name
+    scored = [source.holds_scores for source in sources]
+    if not all(scored) and not metrics and human is None:
+        raise UsageError("name what to compare them by: -m METRIC; 'sightline metrics' lists them")
+    asked = Asked(
+        against,
+        human,
+        tuple(metrics) if metrics else None,
+        dict(settings.options).get("fit_on"),
+        as_measured,
+        samples,
+    )
+    with ResultFolder(folder, overwrite=overwrite, resume=resume) as out:
+        run = None if all(scored) else Run(metrics or list(PARTS), settings, engine)
+        reading = partial(read_items, format=format, on_error=on_error)
+        if run is None:
+            comparing = compared_scores(sources, out, asked)
+        elif any(scored):  # one of two plain paths is scored already: the other is, into a folder of its own
+            sources = [
+                source if source.holds_scores else _scored(source, run, out, reading, progress)
+                for source in sources
+            ]
+            comparing = compared_scores(sources, out, asked)
+        else:
+            items = chain.from_iterable(source.items(reading) for source in sources)
+            comparing = compared_texts(items, run, out, asked, progress)
+        with comparing as told:
+            write_told(out, told)
+    return told.found, told.summary["systems"], out.status
+
+
+def _scored(source: Source, run: Run, out: ResultFolder, reading: Reading, progress: Progress) -> Source:
+    folder = out.path / str(source.name)
+    with (
+        ResultFolder(folder, overwrite=True) as inner,
+        scored_into(inner, source.items(reading), run, progress),
+    ):
+        pass
+    return Source(folder, source.name)

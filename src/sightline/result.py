@@ -11,6 +11,9 @@ from typing import Any
 
 from sightline.errors import extra
 from sightline.items import Failure, Item, Score
+from sightline.meta.comparison import output
+from sightline.meta.comparison.page import Told, write_page
+from sightline.meta.comparison.words import verdicts
 from sightline.report import write_report
 
 
@@ -62,3 +65,37 @@ class Result:
             for spec, row in self.summary["metrics"].items()
         )
         return f"<Result: {means}; {len(self.failures)} failures>"
+
+
+@dataclass
+class Verdict:
+    """Systems compared: each pair in each metric, why they differ, and the tables and the page that tell it."""
+
+    told: Told
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What compare.json holds: `systems`, `pairs`, `d_hm`, `notes`."""
+        return output.told(self.told.found, self.told.summary["systems"])
+
+    def to_pandas(self) -> Any:
+        """One row per metric and pair of systems."""
+        pandas = extra("pandas", "pandas")
+        return pandas.DataFrame(self.summary["pairs"])
+
+    def to_markdown(self) -> str:
+        return output.markdown(self.told.found, self.told.summary["systems"])
+
+    def to_latex(self) -> str:
+        """Two booktabs tables."""
+        return output.latex(self.told.found, self.told.summary["systems"])
+
+    def report(self, path: str | Path) -> Path:
+        """Write the HTML report and return where it is."""
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_page(path, self.told)
+        return path
+
+    def __repr__(self) -> str:
+        return "\n".join(verdicts(self.told.found, self.told.summary["systems"]))

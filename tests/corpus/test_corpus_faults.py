@@ -156,12 +156,6 @@ def test_wrong_use_is_told_before_counting(
     assert isinstance(done.exception, UsageError) and told in str(done.exception)
 
 
-def test_a_folder_that_stands_in_the_way_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "out" / "diversity.csv.part").mkdir(parents=True)
-    done = run(write(tmp_path / "hl.jsonl", hl("a.jpg")), "-o", tmp_path / "out", "--purity", "none")
-    assert isinstance(done.exception, UsageError) and "cannot write there" in str(done.exception)
-
-
 def test_pictures_that_no_card_draws_are_opened_too(tmp_path: Path) -> None:
     Image.new("RGB", (8, 6), "red").save(tmp_path / "red.jpg")
     whole = (tmp_path / "red.jpg").read_bytes()

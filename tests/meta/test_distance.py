@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 
 from sightline.cli.app import load_commands
 from sightline.errors import UsageError
+from sightline.meta.comparison.board import Board
 from sightline.meta.comparison.distance import PARTS, deviation, distance, squashed
-from sightline.meta.comparison.score_tables import holds_scores, read_table
+from sightline.meta.comparison.score_tables import holds_scores, scores_in
 
 finite = st.floats(-5, 5)
 pairs = st.dictionaries(st.text(max_size=3), st.tuples(finite, finite), min_size=1, max_size=20)
@@ -20,7 +21,8 @@ pairs = st.dictionaries(st.text(max_size=3), st.tuples(finite, finite), min_size
 
 def test_published_distance_of_llava_on_vist(data: Path) -> None:
     path = data / "vist_published_scores.jsonl.gz"
-    human, llava = (read_table(path, system).scores for system in ("human", "llava"))
+    board = Board.of(scores_in(path))
+    human, llava = ({m: board.scores(m, system) for m in board.metrics} for system in ("human", "llava"))
     found = distance(human, llava)
     published = {"groovist": 0.2079, "rovist-c": 0.1456, "rovist-nr": 0.1193}
     for metric, value in published.items():
@@ -106,21 +108,26 @@ def test_compare_scores_stories_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "system", "message"),
+    ("rows", "message"),
     [
-        (
-            [{"story_id": "a", "rovist_c": 1.0}, {"story_id": "a", "rovist_c": 0.5}],
-            None,
-            "second rovist-c score",
-        ),
-        ([{"rovist_c": 1.0}], None, "needs 'id'"),
-        ([{"id": "a", "rovist_c": "high"}], None, "is not a score"),
-        ([{"id": "a", "system": "x", "rovist_c": 1.0}], "y", "systems there: x"),
+        ([{"story_id": "a", "rovist_c": 1.0}, {"story_id": "a", "rovist_c": 0.5}], "second rovist-c score"),
+        ([{"rovist_c": 1.0}], "needs 'id'"),
+        ([{"id": "a", "rovist_c": "high"}], "is not a score"),
     ],
 )
-def test_bad_tables(tmp_path: Path, rows: list[dict[str, object]], system: str | None, message: str) -> None:
+def test_bad_tables(tmp_path: Path, rows: list[dict[str, object]], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        read_table(write(tmp_path / "t.jsonl", rows), system)
+        Board.of(scores_in(write(tmp_path / "t.jsonl", rows)))
+
+
+def test_a_score_that_is_nan_or_null_counts_as_failed(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(
+        '{"id": "a", "rovist_c": NaN}\n{"id": "b", "rovist_c": null}\n{"id": "c", "rovist_c": 0.5}\n'
+    )
+    board = Board.of(scores_in(path))
+    (column,) = board.columns["rovist-c"].values()
+    assert column.ids == ["c"] and column.failed == 2
 
 
 def test_what_holds_scores(sides: tuple[Path, Path], tmp_path: Path) -> None:

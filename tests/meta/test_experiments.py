@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from sightline.cli.app import load_commands
 from sightline.errors import UsageError
+from sightline.io.results import ResultFolder
 from sightline.items import Evidence, Failure, Item
 from sightline.meta.evaluate import ONE_GROUP
 from sightline.meta.experiments.files import write_experiment
@@ -246,7 +247,7 @@ def test_criteria_against_votes() -> None:
 @pytest.mark.parametrize("name", list(experiments))
 def test_an_experiment_leaves_a_table_and_a_plot(tmp_path: Path, name: str) -> None:
     found = experiments.get(name)(Given(ITEMS, ["m <b>"], scorer))
-    write_experiment(found, tmp_path, name)
+    write_experiment(found, ResultFolder(tmp_path), name)
     assert len(json.loads((tmp_path / f"{name}.json").read_text())["rows"]) == len(found.rows)
     assert (tmp_path / f"{name}.md").read_text().count("\n|") == len(found.rows) + 2
     html = (tmp_path / f"{name}.html").read_text()

@@ -7,6 +7,7 @@ from typing import Any
 
 from sightline.cli.app import console
 from sightline.cli.meta import screen_table, show_findings
+from sightline.io.results import ResultFolder
 from sightline.items import Item
 from sightline.meta.evaluate import evaluate
 from sightline.meta.experiments.base import Plot, Table
@@ -60,7 +61,7 @@ def test_reasons_stand_below_the_table() -> None:
 
 
 def test_the_chart_names_its_coefficient_on_the_table_s_scale(tmp_path: Path) -> None:
-    write_findings(study(), tmp_path)
+    write_findings(study(), ResultFolder(tmp_path))
     html = (tmp_path / "report.html").read_text()
     (caption,) = re.findall("<figcaption>(.*?)</figcaption>", html)
     assert caption == "Kendall τ_c with fit, times 100, on an axis from −100 to 100; whiskers: 95 % intervals"
@@ -69,7 +70,7 @@ def test_the_chart_names_its_coefficient_on_the_table_s_scale(tmp_path: Path) ->
     place = heads.index("Kendall τ_c")
     assert shown == [row[place][0].replace("–", "not defined") for row in rows]
     assert html.count("people (leave one out)") >= 2
-    write_findings(study(group="one"), tmp_path)
+    write_findings(study(group="one"), ResultFolder(tmp_path))
     assert "one group cannot be resampled" in (tmp_path / "report.html").read_text()
 
 
@@ -89,7 +90,7 @@ LINES = Table(
 
 
 def test_lines_of_one_drawing_have_different_colours(tmp_path: Path) -> None:
-    write_experiment(LINES, tmp_path, "t")
+    write_experiment(LINES, ResultFolder(tmp_path), "t")
     figures = (tmp_path / "t.html").read_text().split("<figure")[1:]
     assert len(figures) == 4  # eight metrics on two criteria, six colours
     for figure in figures:
@@ -101,14 +102,14 @@ def test_bars_keep_what_is_not_defined_and_a_lone_bar_is_still_a_bar(tmp_path: P
     rows = (("m", 0.2, 0.1, 0.3, None), ("k", None, None, None, "all scores are equal"))
     plot = Plot("win rate", interval=("low", "high"), span=(0, 1), mark=0.5)
     found = Table("T", ("metric", "win rate", "low", "high", "why"), rows, (plot,))
-    write_experiment(found, tmp_path, "t")
+    write_experiment(found, ResultFolder(tmp_path), "t")
     html = (tmp_path / "t.html").read_text()
     assert "not defined" in html and "on an axis from 0 to 1;" in html and "dashed: 0.5" in html
     assert 'class="mark" x1="50.000%"' in html and html.count('class="error"') == 3
     lone = replace(
         found, columns=("metric", "gap", "low", "high", "why"), rows=rows[:1], plots=(Plot("gap"),)
     )
-    write_experiment(lone, tmp_path, "t")
+    write_experiment(lone, ResultFolder(tmp_path), "t")
     assert 'width="80.000%"' in (tmp_path / "t.html").read_text()
 
 

@@ -16,7 +16,7 @@ from sightline.version import package_version
 class Commands(LazyGroup):
     place = "sightline.cli."
     lines: ClassVar = {
-        "compare": "Compare generated stories with human ones: distributions side by side, and d_HM.",
+        "compare": "Compare systems: differences with intervals, who wins, and why; or their distance from people.",
         "corpus": "Analyse a caption corpus: words, PMI, confidence, diversity, purity, hard samples.",
         "demo": "Score bundled sample stories: good, mediocre and wrong ones for the same pictures.",
         "meta": "Correlate metrics with people's ratings: intervals, significance, and how far people agree.",

@@ -12,8 +12,9 @@ from sightline.cli.app import app, console
 from sightline.cli.options import FormatOption, OnError, OnErrorOption, OutOption, measuring
 from sightline.cli.progress import counted_progress
 from sightline.corpus.analysis import Settings, analyse
-from sightline.corpus.files import check_folder, write_corpus
+from sightline.corpus.files import FILES, write_corpus
 from sightline.errors import UsageError
+from sightline.io.results import ResultFolder
 
 if TYPE_CHECKING:
     from sightline.pipeline.settings import Settings as RunSettings
@@ -71,13 +72,13 @@ def corpus(
         lemmas=tuple(word.lower() for word in lemma or ()),
         processes=processes,
     )
-    check_folder(out)
-    with counted_progress() as progress:
+    with ResultFolder(out) as results, counted_progress() as progress:
+        results.expect(*FILES)
         found = analyse(file, chosen, format=format, corrections=corrections, progress=progress)
         if on_error is OnError.stop and found.failures:
             first = found.failures[0]
             raise UsageError(f"{first.source or first.id}: {first.reason}")
-        told = write_corpus(found, out, file.name)
+        told = write_corpus(found, results, file.name)
     console.print(axes_table(told))
     for note in found.notes:
         console.print(f"Note: {escape(note)}.", soft_wrap=True)
@@ -91,7 +92,7 @@ def corpus(
             ),
             soft_wrap=True,
         )
-        raise typer.Exit(3)
+        raise typer.Exit(results.status)
 
 
 def axes_table(told: dict[str, Any]) -> Table:

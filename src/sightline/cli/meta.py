@@ -1,6 +1,5 @@
 """`sightline meta`: do the metrics agree with people?"""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -24,8 +23,8 @@ from sightline.cli.options import (
 from sightline.cli.progress import run_progress
 from sightline.errors import BadLine, UsageError
 from sightline.io import read_items
-from sightline.io.results import write_whole
-from sightline.items import Failure, Item
+from sightline.io.results import ResultFolder
+from sightline.items import Item
 from sightline.meta.check import check as check_numbers
 from sightline.meta.evaluate import SAMPLES, evaluate
 from sightline.meta.experiments import Given, make_experiment
@@ -71,52 +70,52 @@ def meta(
     engine: EngineOption = "local",
 ) -> None:
     """Correlate metrics with people's ratings: intervals, significance, and how far people agree."""
-    out.mkdir(parents=True, exist_ok=True)
-    if check:
-        run_check([] if protocol == "likert" else [protocol], metric or [], data, settings, out)
-        return
-    name, run = make_experiment(experiment) if experiment else ("", None)
-    if not metric and name not in ("ablation", "ranking"):
-        raise UsageError("no metric is named; give -m NAME ('sightline metrics' lists them)")
-    chosen = make_protocol(protocol)
-    place = data or file
-    if place is None:
-        raise UsageError("give a FILE of items with ratings, or --protocol NAME with --data DIR")
-    if data and file and name != "ablation":
-        raise UsageError("give either a FILE or --data DIR, not both")
-    metrics = list(dict.fromkeys(metric or ()))
-    if format and not isinstance(chosen, Likert):
-        raise UsageError(f"--format is for a file of your own; {protocol} says which files it reads")
-    bad: list[BadLine] = []
-    if isinstance(chosen, Likert):
-        items = chosen.checked(_own(place, format, on_error, bad), place)
-    else:
-        items = chosen.items(place, pictures=run is not None or reads_pictures(metrics))
-    if run:
-        found_items = [*items, *(read_items(file) if data and file else ())]
+    with ResultFolder(out) as results:
+        if check:
+            run_check([] if protocol == "likert" else [protocol], metric or [], data, settings, results)
+            return
+        name, run = make_experiment(experiment) if experiment else ("", None)
+        if not metric and name not in ("ablation", "ranking"):
+            raise UsageError("no metric is named; give -m NAME ('sightline metrics' lists them)")
+        chosen = make_protocol(protocol)
+        place = data or file
+        if place is None:
+            raise UsageError("give a FILE of items with ratings, or --protocol NAME with --data DIR")
+        if data and file and name != "ablation":
+            raise UsageError("give either a FILE or --data DIR, not both")
+        metrics = list(dict.fromkeys(metric or ()))
+        bad: list[BadLine] = []
+        if format and not isinstance(chosen, Likert):
+            raise UsageError(f"--format is for a file of your own; {protocol} says which files it reads")
+        if isinstance(chosen, Likert):
+            items = chosen.checked(_own(place, format, on_error, bad), place)
+        else:
+            items = chosen.items(place, pictures=run is not None or reads_pictures(metrics))
+        if run:
+            found_items = [*items, *(read_items(file) if data and file else ())]
+            with run_progress() as progress:
+                score = partial(score_items, settings=settings, engine=engine, progress=progress)
+                work = Given(
+                    found_items,
+                    metrics,
+                    score,
+                    headline=chosen.headline,
+                    samples=samples,
+                    seed=seed,
+                    **chosen.rules(),
+                )
+                found_table = run(work)
+            show_experiment(found_table, name, results)
+            return
         with run_progress() as progress:
-            score = partial(score_items, settings=settings, engine=engine, progress=progress)
-            work = Given(
-                found_items,
-                metrics,
-                score,
-                headline=chosen.headline,
-                samples=samples,
-                seed=seed,
-                **chosen.rules(),
-            )
-            found_table = run(work)
-        show_experiment(found_table, name, out)
-        return
-    with run_progress() as progress:
-        scored = score_items([*items, *bad], metrics, settings, engine=engine, progress=progress)
-    found = evaluate(items, scored.scores, **chosen.rules(), samples=samples, seed=seed)
-    found = replace(found, notes=(*found.notes, *shared_notes(scored.evidence)))
-    study = Findings(chosen, found, scored.signatures, scored.failures, place.name)
-    write_findings(study, out)
-    show_findings(study)
-    console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
-    tell_failures(scored.failures, out)
+            scored = score_items([*items, *bad], metrics, settings, engine=engine, progress=progress)
+        found = evaluate(items, scored.scores, **chosen.rules(), samples=samples, seed=seed)
+        found = replace(found, notes=(*found.notes, *shared_notes(scored.evidence)))
+        study = Findings(chosen, found, scored.signatures, scored.failures, place.name)
+        write_findings(study, results)
+        show_findings(study)
+        console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
+        tell_failures(results)
 
 
 def _own(file: Path, format: str | None, on_error: OnError, bad: list[BadLine]) -> Iterator[Item]:
@@ -130,26 +129,23 @@ def _own(file: Path, format: str | None, on_error: OnError, bad: list[BadLine]) 
             yield found
 
 
-def tell_failures(failures: Sequence[Failure], out: Path) -> None:
+def tell_failures(results: ResultFolder) -> None:
     """Say how many scores could not be made, and exit with status 3 if any."""
-    if failures:
-        said = f"{len(failures)} scores could not be made: {out / 'failures.jsonl'} says why."
+    if results.failed:
+        said = f"{results.failed} scores could not be made: {results.path / 'failures.jsonl'} says why."
         console.print(said, soft_wrap=True)
-        raise typer.Exit(3)
+        raise typer.Exit(results.status)
 
 
 def run_check(
-    protocols: list[str], metrics: list[str], data: Path | None, settings: Settings, out: Path
+    protocols: list[str], metrics: list[str], data: Path | None, settings: Settings, results: ResultFolder
 ) -> None:
     """Print a verdict on every published number, and leave them all in check.json."""
     if data is None:
         raise UsageError("--check needs --data DIR, the folder of the protocols' files")
     with run_progress() as progress:
         verdicts = check_numbers(protocols, metrics, data, settings, progress)
-    text = json.dumps(
-        [verdict.to_json() for verdict in verdicts], indent=2, ensure_ascii=False, allow_nan=False
-    )
-    write_whole(out / "check.json", text + "\n")
+    results.json("check.json", [verdict.to_json() for verdict in verdicts])
     table = Table(title="Published numbers (times 100)", title_justify="left")
     for name in ("protocol", "criterion", "metric", "coefficient", "published", "here", "verdict", "source"):
         table.add_column(name, justify="right" if name in ("published", "here") else "left", overflow="fold")
@@ -163,14 +159,14 @@ def run_check(
     console.print(table)
 
 
-def show_experiment(found: Experimented, name: str, out: Path) -> None:
+def show_experiment(found: Experimented, name: str, results: ResultFolder) -> None:
     """An experiment's table on the screen, in files (Markdown, JSON), and as a page with its plots."""
-    write_experiment(found, out, name)
+    write_experiment(found, results, name)
     console.print(screen_table(found.title, *compact(found, brief=True)))
     for note in found.notes:
         console.print(escape(note))
-    console.print(f"Report: {out / f'{name}.html'}", soft_wrap=True)
-    tell_failures(found.failures, out)
+    console.print(f"Report: {results.path / f'{name}.html'}", soft_wrap=True)
+    tell_failures(results)
 
 
 def show_findings(study: Findings) -> None:

@@ -72,10 +72,17 @@ def settings_of(
     ] = None,
     theta: Annotated[
         str | None,
-        Option(help="auto, corpus, shipped, a number, or a statistics.json.", rich_help_panel=PANEL),
+        Option(help="auto, corpus, shipped, a number, or a run's folder.", rich_help_panel=PANEL),
+    ] = None,
+    fit_on: Annotated[
+        str | None,
+        Option(
+            help="The system that theta, idf and document frequencies are fitted on.", rich_help_panel=PANEL
+        ),
     ] = None,
     idf: Annotated[
-        str | None, Option(help="auto, corpus, shipped, or a saved idf file.", rich_help_panel=PANEL)
+        str | None,
+        Option(help="auto, corpus, shipped, a run's folder, or a saved idf file.", rich_help_panel=PANEL),
     ] = None,
     coherence: Annotated[
         str | None,
@@ -113,6 +120,7 @@ def settings_of(
         )
         .with_options(
             theta=theta,
+            fit_on=fit_on,
             idf=idf,
             coherence=coherence,
             vectors=str(vectors) if vectors else None,

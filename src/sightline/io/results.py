@@ -44,6 +44,7 @@ class ResultFolder:
         self.failed = 0
         """How many failures were written."""
         self._lock: Lock | None = None
+        self._new = False
 
     @property
     def status(self) -> int:
@@ -52,7 +53,12 @@ class ResultFolder:
 
     def __enter__(self) -> Self:
         with told(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
+            self._new = not self.path.exists()
+            try:
+                self.path.mkdir(parents=True, exist_ok=True)
+            except (FileExistsError, NotADirectoryError):
+                file = next(place for place in (self.path, *self.path.parents) if place.is_file())
+                raise UnwritableError(f"{self.path}: cannot write there ({file} is a file)") from None
             self._lock = Lock(self.path / LOCK)
             self._clear()
         return self
@@ -65,6 +71,15 @@ class ResultFolder:
                 self._clear()
             self._lock.release()
             self._lock = None
+            if fault is not None and self._new:
+                with suppress(OSError):  # there is something in it
+                    self.path.rmdir()
+
+    def expect(self, *names: str) -> None:
+        """Raises `UnwritableError`, before the work, where a folder has the name of a file to come."""
+        for name in names:
+            if (self.path / name).is_dir():
+                raise UnwritableError(f"{self.path}: cannot write there ({name} is a folder)")
 
     def holds(self, name: str) -> bool:
         return (self.path / name).is_file()

@@ -12,6 +12,7 @@ from sightline.io.results import ResultFolder
 from sightline.io.scores import FAILURES, SCORES, ScoreWriter, read_failures, read_scores
 from sightline.items import Failure, Item, Score
 from sightline.pipeline.journal import Journal
+from sightline.pipeline.kept import keep_items
 from sightline.pipeline.run import Progress, Run
 from sightline.pipeline.statistics import write_statistics
 
@@ -65,6 +66,7 @@ def scored_into(
         summary = _score_into(FileSink(out), items, run, journal, progress)
         out.json("summary.json", summary)
         write_statistics(out, run.fitted)
+        keep_items(out, journal, run.plan, summary["items"])
         yield Written(out.path, summary, journal)
     except UnwritableError as fault:  # a full disk, a folder where a file should be
         raise UsageError(f"{fault}; --resume goes on") from None

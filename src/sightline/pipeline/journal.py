@@ -121,12 +121,9 @@ class Journal:
 
     def read(self, kept: Sequence[Feature[Any]], places: int) -> Iterator[Features]:
         """Every item with the features kept of it, in order; those of an earlier input (beyond `places`) left out."""
-        rows = self._db.cursor().execute(
-            "SELECT item, features FROM entry WHERE place >= 0 AND place < ? ORDER BY place", (places,)
-        )
-        for item, features in rows:
+        for item, features in self.rows(places):
             got = Features(decode(item, Item))
-            for feature, stored in zip(kept, decode(features, list[Stored]), strict=True):
+            for feature, stored in zip(kept, features, strict=True):
                 got.put(
                     feature,
                     Unscorable(stored.reason)
@@ -134,6 +131,14 @@ class Journal:
                     else decode(stored.value, feature.value),
                 )
             yield got
+
+    def rows(self, places: int) -> Iterator[tuple[bytes, list[Stored]]]:
+        """Every item and its features as they are stored, in order."""
+        rows = self._db.cursor().execute(
+            "SELECT item, features FROM entry WHERE place >= 0 AND place < ? ORDER BY place", (places,)
+        )
+        for item, features in rows:
+            yield item, decode(features, list[Stored])
 
     def items(self, places: int) -> Iterator[Item]:
         rows = self._db.cursor().execute(

@@ -90,7 +90,7 @@ class Run:
         done = 0
         for batch in _chunks(corpus, BATCH_ITEMS):
             for spec, metric in self.plan.metrics.items():
-                able, scores, failures = _score(spec, metric, batch, fitted, signatures[spec])
+                able, scores, failures = score_batch(spec, metric, batch, fitted, signatures[spec])
                 totals.add(spec, able, scores)
                 totals.fail(failures)
                 sink.add(scores, failures)
@@ -189,7 +189,7 @@ class LeftOut:
         ]
 
 
-def _score(
+def score_batch(
     spec: str, metric: Metric, batch: Sequence[Features], fitted: Fitted, signature: str
 ) -> tuple[list[Item], list[Score], list[Failure]]:
     """Scores with the items they are of, and the failures of the others."""

@@ -25,7 +25,7 @@ from sightline.report.thumbnails import Thumbnails
 BLOCK = 32
 """Stories to a block: what the browser unpacks to show one of them."""
 
-SCRIPTS = ("data.js", "list.js", "evidence.js", "story.js", "report.js")
+SCRIPTS = ("data.js", "list.js", "evidence.js", "board.js", "story.js", "report.js")
 
 
 def write_report(
@@ -82,25 +82,28 @@ def _pieces(
         style=source("stories.css"),
         script="(() => {\n'use strict';\n" + "".join(map(source, SCRIPTS)) + "})();\n",
         made=summary if "date" in summary else None,
-        blocks=_blocks(gathered, noun, list(summary["metrics"]), systems, summary),
+        blocks=blocks(gathered, noun, list(summary["metrics"]), systems, summary),
     )
 
 
-def browser(noun: str) -> Section:
+def browser(noun: str, page: str = "stories.html", title: str = "", id: str = "stories") -> Section:
     """The part in which the script shows what was scored, one by one."""
     stories = counted(2, noun).removeprefix("2 ")
-    markup = source("stories.html").replace("{stories}", stories).replace("{Stories}", stories.title())
-    return Section(stories.title(), Markup(markup.replace("{Story}", noun.title())), id="stories", wide=True)
+    markup = source(page).replace("{stories}", stories).replace("{Stories}", stories.title())
+    return Section(
+        title or stories.title(), Markup(markup.replace("{Story}", noun.title())), id=id, wide=True
+    )
 
 
-def _blocks(
+def blocks(
     gathered: Gathered,
     noun: str,
     metrics: Sequence[str],
     systems: Sequence[str],
     summary: Mapping[str, Any],
+    more: Mapping[str, Any] | None = None,
 ) -> Iterator[Markup]:
-    """Blocks of stories and pictures, and at last the index of all."""
+    """Blocks of stories and pictures, and at last the index of all, with what `more` there is for the script."""
     order = {metric: number for number, metric in enumerate(metrics)}
     pictures = Thumbnails(gathered.pictures)
     index: list[list[Any]] = []
@@ -119,6 +122,7 @@ def _blocks(
         "noun": noun,
         "block": BLOCK,
         "stories": index,
+        **(more or {}),
     }
     yield _data("index", pack(about))
 

@@ -1,35 +1,18 @@
-"""Scores by metric and story, from whatever holds them: a run's folder, a scores file, or published rows."""
+"""Scores from whatever holds them: a run's folder, a scores file, or published rows."""
 
 import gzip
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sightline.errors import UsageError
+from sightline.io.scores import SCORES, read_scores
+from sightline.items import Evidence, Score
 from sightline.metrics import metrics
 
 NOT_SCORES = {"id", "story_id", "album_id", "system", "text"}
-
-
-@dataclass
-class ScoreTable:
-    """For each metric, a score by story id; and the signatures they were made with."""
-
-    scores: dict[str, dict[str, float]] = field(default_factory=dict)
-    signatures: dict[str, set[str]] = field(default_factory=dict)
-
-    def add(self, metric: str, story: str, score: float, where: str, signature: str = "") -> None:
-        column = self.scores.setdefault(metric, {})
-        if story in column:
-            raise UsageError(
-                f"{where}: story '{story}' has a second {metric} score; name the system if there are several"
-            )
-        column[story] = score
-        if signature:
-            self.signatures.setdefault(metric, set()).add(signature)
 
 
 def holds_scores(path: Path) -> bool:
@@ -37,44 +20,37 @@ def holds_scores(path: Path) -> bool:
     scored.
     """
     if path.is_dir():
-        return (path / "scores.jsonl").is_file()
+        return (path / SCORES).is_file()
     if ".jsonl" not in path.suffixes:
         return False
     first = next(_rows(path), (0, {}))[1]
     return {"metric", "score"} <= set(first) or bool(_columns(first))
 
 
-def read_table(path: Path, system: str | None = None) -> ScoreTable:
-    """A run's `scores.jsonl`, or rows with one column per metric (`rovist_c` or `rovist-c`), of one system
-    if named.
+def scores_in(path: Path) -> Iterator[Score]:
+    """The scores of a run's folder or scores.jsonl, or of rows with one column per metric (`rovist_c` or `rovist-c`).
+
+    The latter say neither how they were measured nor why. A score that is NaN or null comes out as NaN.
     """
-    path = path / "scores.jsonl" if path.is_dir() else path
-    table = ScoreTable()
-    systems: set[str] = set()
+    path = path / SCORES if path.is_dir() else path
+    first = next(_rows(path), (0, {}))[1]
+    if {"metric", "score", "signature", "evidence"} <= set(first) and path.suffix != ".gz":
+        yield from read_scores(path)
+        return
+    found = False
     for number, row in _rows(path):
         where = f"{path}:{number}"
-        systems.add(str(row.get("system")))
-        if system is not None and row.get("system") != system:
-            continue
-        story = row.get("id", row.get("story_id"))
-        if story is None:
+        id = row.get("id", row.get("story_id"))
+        if id is None:
             raise UsageError(f"{where}: a row of scores needs 'id' or 'story_id'")
-        if {"metric", "score"} <= set(row):
-            table.add(
-                str(row["metric"]),
-                str(story),
-                _number(row["score"], where),
-                where,
-                str(row.get("signature", "")),
-            )
-            continue
-        for column, metric in _columns(row).items():
-            if row[column] is not None:
-                table.add(metric, str(story), _number(row[column], where), where)
-    if not table.scores:
-        known = f"; systems there: {', '.join(sorted(systems))}" if system is not None else ""
-        raise UsageError(f"{path}: no scores in it{known}")
-    return table
+        system = None if row.get("system") is None else str(row["system"])
+        columns = {"score": str(row["metric"])} if {"metric", "score"} <= set(row) else _columns(row)
+        for column, metric in columns.items():
+            found = True
+            value = math.nan if row[column] is None else _number(row[column], where)
+            yield Score(str(id), metric, value, str(row.get("signature", "")), Evidence(), system)
+    if not found:
+        raise UsageError(f"{path}: no scores in it")
 
 
 def _columns(row: dict[str, Any]) -> dict[str, str]:
@@ -84,7 +60,7 @@ def _columns(row: dict[str, Any]) -> dict[str, str]:
 
 
 def _number(value: Any, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise UsageError(f"{where}: {value!r} is not a score")
     return float(value)
 

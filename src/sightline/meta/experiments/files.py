@@ -1,22 +1,17 @@
 """What an experiment leaves: its table as Markdown and JSON, a page that draws it, and failures.jsonl."""
 
-import json
-from pathlib import Path
-
-from sightline.io.results import write_whole
+from sightline.io.results import ResultFolder
 from sightline.meta.experiments.base import Table
 from sightline.meta.experiments.page import experiment_page
 from sightline.meta.experiments.words import compact
-from sightline.meta.findings.files import markdown_table, write_failures
+from sightline.meta.findings.files import markdown_table
 
 
-def write_experiment(found: Table, folder: Path, name: str) -> None:
+def write_experiment(found: Table, out: ResultFolder, name: str) -> None:
     """A table as Markdown and JSON, a page that draws it, and failures.jsonl."""
     rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
-    about = {"title": found.title, "notes": list(found.notes), "rows": rows}
-    text = json.dumps(about, indent=2, ensure_ascii=False, allow_nan=False)
-    write_whole(folder / f"{name}.json", text + "\n")
+    out.json(f"{name}.json", {"title": found.title, "notes": found.notes, "rows": rows})
     notes = "".join(f"{note}.\n\n" for note in found.notes)
-    write_whole(folder / f"{name}.md", f"# {found.title}\n\n{notes}{markdown_table(*compact(found))}\n")
-    write_whole(folder / f"{name}.html", experiment_page(found))
-    write_failures(found.failures, folder)
+    out.text(f"{name}.md", f"# {found.title}\n\n{notes}{markdown_table(*compact(found))}\n")
+    out.text(f"{name}.html", experiment_page(found))
+    out.failures(found.failures)

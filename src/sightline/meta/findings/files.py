@@ -1,11 +1,8 @@
 """What `sightline meta` leaves of a study: meta.json, meta.md, a report, and failures.jsonl."""
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
 
-from sightline.io.results import write_whole
-from sightline.items import Failure
+from sightline.io.results import ResultFolder
 from sightline.meta.findings.page import findings_page
 from sightline.meta.findings.words import (
     Findings,
@@ -19,20 +16,12 @@ from sightline.meta.findings.words import (
 )
 
 
-def write_findings(study: Findings, folder: Path) -> None:
-    """meta.json, meta.md, report.html and, where items failed, failures.jsonl."""
-    text = json.dumps(study.to_json(), indent=2, ensure_ascii=False, allow_nan=False)
-    write_whole(folder / "meta.json", text + "\n")
-    write_whole(folder / "meta.md", markdown(study))
-    write_whole(folder / "report.html", findings_page(study))
-    write_failures(study.failures, folder)
-
-
-def write_failures(failures: Sequence[Failure], folder: Path) -> None:
-    """failures.jsonl, empty where everything could be scored."""
-    rows = [{"id": f.id, "metric": f.metric, "reason": f.reason, "source": f.source} for f in failures]
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    write_whole(folder / "failures.jsonl", text)
+def write_findings(study: Findings, out: ResultFolder) -> None:
+    """meta.json, meta.md, report.html and failures.jsonl."""
+    out.json("meta.json", study.to_json())
+    out.text("meta.md", markdown(study))
+    out.text("report.html", findings_page(study))
+    out.failures(study.failures)
 
 
 def markdown(study: Findings) -> str:

@@ -1,0 +1,103 @@
+"""What a user names to be compared: files of texts, runs' folders, files of scores; with a system's name or not."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sightline.errors import BadLine, UsageError
+from sightline.io.scores import FAILURES, read_failures
+from sightline.items import Failure, Item, Score
+from sightline.meta.comparison.score_tables import holds_scores, scores_in
+
+Reading = Callable[[Path], Iterator[Item | BadLine]]
+"""How a file of texts is read: `read_items` with its format, and what a bad line does."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A path, and the name its texts or scores are compared under where it is not theirs."""
+
+    path: Path
+    name: str | None = None
+    only: str | None = None
+    """The one system to take, where the path holds several."""
+
+    @property
+    def holds_scores(self) -> bool:
+        return holds_scores(self.path)
+
+    def items(self, reading: Reading) -> Iterator[Item | BadLine]:
+        for item in reading(self.path):
+            if self.name is None or isinstance(item, BadLine):
+                yield item
+            elif self.only is None or item.system == self.only:
+                yield replace(item, system=self.name)
+
+    def scores(self) -> Iterator[Score]:
+        systems: set[str | None] = set()
+        for score in scores_in(self.path):
+            if self.only is not None and score.system != self.only:
+                systems.add(score.system)
+                continue
+            if self.name is not None and self.only is None:
+                systems.add(score.system)
+                if len(systems) > 1:
+                    names = ", ".join(sorted(map(str, systems)))
+                    raise UsageError(
+                        f"{self.path} holds the systems {names}: give it without a name, as {self.path}"
+                    )
+            yield score if self.name is None else replace(score, system=self.name)
+
+    def failures(self) -> Iterator[Failure]:
+        path = self.path / FAILURES
+        if self.path.is_dir() and path.is_file():
+            for failure in read_failures(path):
+                if self.only is None or failure.system == self.only:
+                    yield failure if self.name is None else replace(failure, system=self.name)
+
+
+def named_sources(
+    given: Sequence[str], *, sides: tuple[str | None, str | None] = (None, None)
+) -> list[Source]:
+    """Sources from `NAME=PATH` and plain paths. Two plain paths are people's and a system's: `human`, `generated`.
+
+    `sides` are the systems to take from those two. Raises UsageError with what to type instead.
+    """
+    found = [_source(text) for text in given]
+    plain = [source for source in found if source.name is None]
+    if len(found) == 2 and len(plain) == 2:
+        pairs = zip(found, sides, ("human", "generated"), strict=True)
+        found = [replace(source, name=side or name, only=side) for source, side, name in pairs]
+    elif len(plain) > 1 or (plain and len(found) > 1):
+        raise UsageError(
+            f"name each system: {' '.join(f'{source.name or _stem(source.path)}={source.path}' for source in found)}"
+        )
+    for name, times in Counter(source.name for source in found).items():
+        if times > 1:
+            raise UsageError(f"{times} of the files are named {name}; give each a name of its own")
+    if len({source.holds_scores for source in found}) > 1 and len(plain) != 2:
+        texts = ", ".join(str(source.path) for source in found if not source.holds_scores)
+        raise UsageError(
+            f"{texts}: texts that are not scored yet, beside scores; give all as texts, or score them first"
+        )
+    return found
+
+
+def _source(text: str) -> Source:
+    name, equals, path = text.partition("=")
+    if not equals or Path(text).exists():
+        source = Source(Path(text))
+    elif not name.strip():
+        raise UsageError(f"{text}: a system's name is missing before the =")
+    else:
+        source = Source(Path(path), name.strip())
+    if not source.path.exists():
+        raise UsageError(f"{source.path}: there is no such file or folder")
+    if source.path.is_dir() and not source.holds_scores:
+        raise UsageError(f"{source.path}: not the folder of a run; it has no scores.jsonl")
+    return source
+
+
+def _stem(path: Path) -> str:
+    return path.name.split(".")[0] or "NAME"
