@@ -24,6 +24,7 @@ from sightline.pipeline.memory import score_in_memory
 from sightline.pipeline.run import Progress, Run
 from sightline.pipeline.settings import Settings
 from sightline.report import write_report
+from sightline.resources import Holder
 from sightline.result import Result, Verdict
 
 
@@ -71,6 +72,7 @@ def score(
     regions: str = Settings.regions,
     region_count: int = Settings.region_count,
     concreteness: str | Path | None = None,
+    holder: Holder | None = None,
     format: str | None = None,
     allow_urls: bool = False,
     **options: str | float | None,
@@ -82,6 +84,7 @@ def score(
     relative to `base`, a PIL image, an array, bytes, or with `allow_urls` an address on the web. `metrics`: their names
     with options. `format` of a file. The rest are choices as on the command line; `options` are those of single
     metrics: `theta`, `idf`, `coherence`, … `cache`: a folder, True for the usual one, None or False for none.
+    What is loaded is let go at the end; with a `Holder` of the caller's own it stays loaded for the next call.
 
     Returns the scores with their evidence, the failures and a summary. Bad lines of a file are failures.
     Raises UsageError where the metrics, the choices or the items are wrong, BadLine for a bad dictionary.
@@ -97,7 +100,9 @@ def score(
     ).with_options(**{key: None if value is None else str(value) for key, value in options.items()})
     if cache is not True:
         settings = settings.with_cache(Path(cache) if cache else None)
-    run = Run(metrics, settings, engine)  # what is wrong with the choices is told before anything is read
+    run = Run(
+        metrics, settings, engine, holder
+    )  # what is wrong with the choices is told before anything is read
     files.keep_in(settings.cache)
     with files.from_the_web(allow_urls):
         ready: tuple[Item | BadLine, ...] = (

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sightline.errors import UsageError
+from sightline.resources import Resource
 
 LIMIT = 3600.0
 """Seconds that a jar may take for a batch."""
@@ -52,6 +53,12 @@ def ask_spice(
             return [(float(one["f"]), float(one["pr"]), float(one["re"])) for one in every]
         except (ValueError, KeyError, TypeError) as fault:
             raise UsageError(f"{jar.name} gave an answer that cannot be read ({fault!r})") from None
+
+
+def jar_files(jar: Path) -> Resource:
+    """A Java program with the data and libraries that lie beside it."""
+    beside = [one for folder in ("data", "lib") for one in (jar.parent / folder).rglob("*") if one.is_file()]
+    return Resource.folder(jar.parent, [jar, *beside])
 
 
 def _run(

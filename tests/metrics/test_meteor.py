@@ -17,6 +17,7 @@ from sightline.items import Item
 from sightline.jars import ask_meteor
 from sightline.meta.protocols import make_protocol
 from sightline.metrics.meteor import meteor
+from sightline.resources import Resource
 from sightline.text import ptb
 from sightline.text.alignment import align
 from sightline.text.meteor_words import normal
@@ -128,7 +129,8 @@ def test_published_score_of_vist_stories(data: Path) -> None:
     assert found.summary["metrics"]["meteor:tokens=space"]["corpus"] == pytest.approx(
         0.35005525420818373, abs=1e-9
     )
-    stages = "stages:exact+stem+synonym(meteor-1.5.jar)+paraphrase(paraphrase-en.gz)|function:meteor-1.5.jar"
+    words, pairs = Resource.file(jar).digest, Resource.file(Path(table)).digest
+    stages = f"stages:exact+stem+synonym({words})+paraphrase({pairs})|function:{words}"
     assert stages in found.summary["metrics"]["meteor:tokens=space"]["signature"]
 
 

@@ -12,7 +12,14 @@ from sightline.errors import UsageError
 from sightline.items import Item
 from sightline.people.assemble import Assembly, assemble
 from sightline.people.likely_levels import habits, likely_levels
-from sightline.people.quality import quality, quality_consensus, weights
+from sightline.people.quality import (
+    as_most_others,
+    common_words,
+    near_the_others,
+    quality,
+    quality_consensus,
+    weights,
+)
 from sightline.people.scales import scales
 from sightline.people.study import parse_study, read_study
 
@@ -103,15 +110,25 @@ def test_an_assembly_that_cannot_be_made_says_why():
 
 
 def test_quality_sees_straight_lining_haste_and_disagreement():
-    lazy = quality(VICR, [3] * 20, [1.0] * 20, [0.4] * 20, [(3, 5)])
+    lazy = quality([3] * 20, [3] * 20, 5, [0.0] * 20, [0.4] * 20, [False])
     assert lazy.straight_lining
     assert (lazy.agreement, lazy.exact_gold, lazy.longest_run, lazy.evenness) == (0.0, 0.0, 20, 0.0)
-    keen = quality(VICR, [1, 2, 3, 4, 5] * 4, [1.2, 2.2, 3.2, 4.2, 4.8] * 4, [9.0] * 20, [(5, 5)])
+    each = [1, 2, 3, 4, 5] * 4
+    keen = quality(each, each, 5, [1.0] * 20, [9.0] * 20, [True])
     assert not keen.straight_lining
     assert (keen.agreement, keen.exact_gold, keen.seconds) == (1.0, 1.0, 9.0)
     assert keen.evenness == pytest.approx(1)
-    nobody = quality(VICR, [], [], [])
+    nobody = quality([], [], 5, [], [])
     assert (nobody.rated, nobody.agreement, nobody.seconds, nobody.evenness) == (0, None, None, None)
+    pasted = quality([("in a hall", "He sits.")] * 12, [], 5, [], [])  # the same text again and again
+    assert pasted.straight_lining
+
+
+def test_agreement_leaves_the_rater_out():
+    assert [near_the_others(own, [1, 2]) for own in (1, 2, 3)] == [1.0, 1.0, 0.0]
+    assert as_most_others(1, [1, 0, 1, "tie"]) == 0.5
+    assert common_words("in a hall", ["in a big hall", "outside"]) == pytest.approx(6 / 7)
+    assert near_the_others(1, []) is as_most_others(1, []) is common_words("a", []) is None
 
 
 def test_weights_hear_the_careful_over_the_careless():

@@ -53,7 +53,7 @@ def test_staff_pages_and_records_of_every_kind(server, browser, tmp_path, kind):
             assert shown in record or kind in ("pairwise preference", "story survey")
         assert f"P{person}" in record
     login(browser)
-    for where in ("", "/raters", "/items", "/disputes"):
+    for where in ("", "/raters", "/answers", "/quality", "/items", "/disputes"):
         page = browser.get(f"/staff/studies/kind{where}")
         assert page.status_code == 200, where
     for what in ("items", "ratings"):

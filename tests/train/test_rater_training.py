@@ -254,7 +254,7 @@ def test_from_a_file_to_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     for row in rows:
         parts = row["evidence"]["parts"]
         assert 1 <= parts["low (80 %)"] <= row["score"] <= parts["high (80 %)"] <= 5
-        assert "rater:rater.npz@" in row["signature"] and "encoder:pocket" in row["signature"]
+        assert "|rater:" in row["signature"] and "encoder:pocket@" in row["signature"]
         assert any("learned from" in note for note in row["evidence"]["notes"])
 
 

@@ -1,17 +1,18 @@
 """`sightline compare`: which of several systems is better, by how much, and why; or how far they lie from people."""
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Group
 
-from sightline.cli.app import app, console
+from sightline.cli.app import app, console, errors
 from sightline.cli.options import (
     EngineOption,
     FormatOption,
     OnError,
     OnErrorOption,
-    OutOption,
     OverwriteOption,
     ResumeOption,
     SomeMetricsOption,
@@ -33,8 +34,8 @@ def compare(
             " two plain paths are people's texts and a system's.",
         ),
     ],
-    out: OutOption,
     settings: "Settings",
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the results.")] = None,
     metric: SomeMetricsOption = None,
     against: Annotated[
         str | None, typer.Option(help="Compare every system with this one, not all with each other.")
@@ -50,6 +51,7 @@ def compare(
         ),
     ] = False,
     samples: Annotated[int, typer.Option(help="How often the bootstrap resamples.", min=100)] = 1000,
+    json: Annotated[bool, typer.Option("--json", help="Print compare.json instead of tables.")] = False,
     format: FormatOption = None,
     on_error: OnErrorOption = OnError.collect,
     engine: EngineOption = "local",
@@ -67,10 +69,11 @@ def compare(
     from sightline.cli.progress import run_progress
     from sightline.cli.verdict import told
 
-    with run_progress() as progress:
+    with run_progress() as progress, TemporaryDirectory() as nowhere:
+        folder = out or Path(nowhere)
         found, systems, status = compare_paths(
             paths,
-            out,
+            folder,
             metrics=metric,
             settings=settings,
             against=against,
@@ -85,8 +88,13 @@ def compare(
             overwrite=overwrite,
             progress=progress,
         )
-    console.print(Group(*told(found, systems)))
-    console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
+        if json:
+            typer.echo((folder / "compare.json").read_text("utf-8"), nl=False)
+    if not json:
+        console.print(Group(*told(found, systems)))
+    if out and not json:
+        console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
     if status:
-        console.print(f"Some scores could not be made: {out / 'failures.jsonl'} says why.", soft_wrap=True)
+        where = f": {out / 'failures.jsonl'} says why" if out else ""
+        errors.print(f"Some scores could not be made{where}.")
         raise typer.Exit(status)

@@ -10,7 +10,7 @@ import numpy as np
 from sightline.errors import Unscorable, UsageError
 from sightline.features.base import Feature, Features, Fit, Statistic, Tools
 from sightline.features.reference import TokenKind, Tokens
-from sightline.jars import ask_meteor, need_java
+from sightline.jars import ask_meteor, jar_files, need_java
 from sightline.text.alignment import align
 from sightline.text.meteor_words import FUNCTION_WORDS, normal
 from sightline.text.paraphrases import Paraphrases, load_paraphrases
@@ -64,9 +64,9 @@ class MeteorMatches(Feature[MeteorCounts]):
         return (Tokens(self.kind),)
 
     def compute(self, batch: Sequence[Features], tools: Tools) -> list[MeteorCounts | Unscorable]:
-        wordnet = load_wordnet(tools.option("wordnet"))
+        wordnet = tools.held(load_wordnet, tools.option("wordnet"))
         table = tools.option("paraphrases")
-        paraphrases = load_paraphrases(table) if table else None
+        paraphrases = tools.held(load_paraphrases, table) if table else None
         found: list[MeteorCounts | Unscorable] = []
         for got in batch:
             value = got[Tokens(self.kind)]
@@ -77,12 +77,14 @@ class MeteorMatches(Feature[MeteorCounts]):
         return found
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        wordnet = load_wordnet(tools.option("wordnet"))
-        stages = ["exact", "stem"] + ([f"synonym({wordnet.name})"] if wordnet else [])
+        wordnet = tools.held(load_wordnet, tools.option("wordnet"))
+        stages = ["exact", "stem"] + ([f"synonym({wordnet.resource.digest})"] if wordnet else [])
         if table := tools.option("paraphrases"):
-            stages.append(f"paraphrase({Path(table).name})")
-        jar = wordnet is not None and wordnet.function_words is not None
-        return {"stages": "+".join(stages), "function": wordnet.name if jar and wordnet else "embedded"}
+            stages.append(f"paraphrase({tools.held(load_paraphrases, table).resource.digest})")
+        function = (
+            "embedded" if wordnet is None or wordnet.function_words is None else wordnet.resource.digest
+        )
+        return {"stages": "+".join(stages), "function": function}
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ class JavaMeteor(Feature[MeteorCounts]):
         return [MeteorCounts(tuple(next(rows) for _ in value.references)) for value in values]
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return {"stages": f"exact+stem+synonym+paraphrase({_jar(tools).name})"}
+        return {"stages": f"exact+stem+synonym+paraphrase({jar_files(_jar(tools)).digest})"}
 
 
 def from_java(line: str) -> tuple[float, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sightline.errors import Unscorable, UsageError
 from sightline.features.base import Feature, Features, Tools
-from sightline.jars import ask_spice, need_java
+from sightline.jars import ask_spice, jar_files, need_java
 from sightline.text.language import Parsed, Phrase
 from sightline.text.wordnet import WordNet, load_wordnet
 
@@ -69,7 +69,7 @@ class SceneGraphs(Feature[GraphCounts]):
     value = GraphCounts
 
     def compute(self, batch: Sequence[Features], tools: Tools) -> list[GraphCounts | Unscorable]:
-        wordnet = load_wordnet(tools.option("wordnet"))
+        wordnet = tools.held(load_wordnet, tools.option("wordnet"))
         texts = [(got.item.whole_text, *(r for r in got.item.references if r.strip())) for got in batch]
         unique = list(dict.fromkeys(text for group in texts for text in group if text.strip()))
         said = {
@@ -90,8 +90,8 @@ class SceneGraphs(Feature[GraphCounts]):
         return found
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        wordnet = load_wordnet(tools.option("wordnet"))
-        return {"nlp": tools.language.signature, "synonyms": wordnet.name if wordnet else "none"}
+        wordnet = tools.held(load_wordnet, tools.option("wordnet"))
+        return {"nlp": tools.language.signature, "synonyms": wordnet.resource.digest if wordnet else "none"}
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class SpiceGraphs(Feature[SpiceValue]):
         return None if got.item.whole_text.strip() else "the text has no words"
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return {"jar": _jar(tools).name}
+        return {"jar": jar_files(_jar(tools)).digest}
 
 
 def _jar(tools: Tools) -> Path:

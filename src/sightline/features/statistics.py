@@ -109,7 +109,7 @@ class WordIdf(Statistic[Idf]):
             fitted = Idf.fit(self._words(got) for got in corpus if got.failure(Phrases(self.units)) is None)
             if choice == "corpus" or fitted.stories >= ENOUGH:
                 return Fit(fitted, "corpus")
-        return Fit(Idf.shipped(), "shipped")
+        return Fit(tools.held(Idf.shipped), "shipped")
 
     def save(self, value: Idf) -> dict[str, Any]:
         return value.to_json()
@@ -118,7 +118,12 @@ class WordIdf(Statistic[Idf]):
         return Idf.from_json(saved)
 
     def _given(self, choice: str, tools: Tools) -> Fit[Idf]:
-        return tools.stored(choice, self) or Fit(Idf.load(Path(choice)), "file")
+        found = tools.stored(choice, self)
+        if found is None:
+            given = tools.held(Idf.load, Path(choice))
+            # by whatever path: what is shipped is named as shipped
+            found = Fit(given, "shipped" if given == tools.held(Idf.shipped) else "file")
+        return found
 
     def _words(self, got: Features) -> list[str]:
         return [word.text for mention in got[Phrases(self.units)].mentions for word in mention.words]

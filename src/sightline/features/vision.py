@@ -150,7 +150,7 @@ class Alignment(Feature[AlignmentValue]):
         return _Job(tuple(first), tuple(first.values()), pictures, boxes)
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return {"encoder": tools.embedder.signature}
+        return tools.embedder.parts
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ class PairSimilarity(Feature[PairsValue]):
         ]
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return {"encoder": tools.embedder.signature}
+        return tools.embedder.parts
 
 
 def sentence_pairs(got: Features, tools: Tools) -> list[tuple[str, Picture]] | Unscorable:
@@ -284,4 +284,4 @@ class ReferenceSimilarity(Feature[ReferenceCosines]):
         ]
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return {"encoder": tools.embedder.signature}
+        return tools.embedder.parts

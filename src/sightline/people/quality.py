@@ -2,8 +2,9 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from statistics import median
 
 from sightline.people.consensus import weighted_consensus
@@ -16,12 +17,13 @@ class RaterQuality:
 
     rated: int
     agreement: float | None
-    """Share of ratings within half a level of what the others said (mean of the others, leave-one-out)."""
+    """How far this rater says what the others say of the same things (leave-one-out), 0 to 1."""
     exact_gold: float | None
+    """Share of items with a known answer that were answered so."""
     seconds: float | None
     """Median time per item."""
     longest_run: int
-    """Most equal ratings in a row: straight-lining."""
+    """Most equal answers in a row: straight-lining."""
     evenness: float | None
     """Entropy of the levels used, 0 (always the same) to 1 (all alike)."""
 
@@ -33,35 +35,50 @@ class RaterQuality:
 
 
 def quality(
-    scale: Scale,
-    ratings: Sequence[int],
-    others: Sequence[float | None],
+    answers: Sequence[Hashable],
+    levels: Sequence[int],
+    possible: int,
+    agreement: Sequence[float],
     seconds: Sequence[float],
-    gold: Sequence[tuple[int, int]] = (),
+    known: Sequence[bool] = (),
 ) -> RaterQuality:
-    """A rater's record: ratings in order, the others' mean for each, seconds, (rating, expert) of checks."""
-    known = [(own, other) for own, other in zip(ratings, others, strict=True) if other is not None]
-    counts = Counter(ratings)
-    entropy = (
-        -sum(k / len(ratings) * math.log(k / len(ratings)) for k in counts.values()) if ratings else None
-    )
+    """A rater's record.
+
+    `answers` are all answers in order, as whatever tells equal ones apart; `levels` the single levels in them,
+    out of `possible` ones; `agreement` how near each thing came to the others; `known` whether each item with
+    a known answer was answered so.
+    """
+    counts = Counter(levels)
+    entropy = -sum(k / len(levels) * math.log(k / len(levels)) for k in counts.values()) if levels else None
     return RaterQuality(
-        rated=len(ratings),
-        agreement=sum(abs(own - other) <= 1 for own, other in known) / len(known) if known else None,
-        exact_gold=sum(own == truth for own, truth in gold) / len(gold) if gold else None,
+        rated=len(answers),
+        agreement=sum(agreement) / len(agreement) if agreement else None,
+        exact_gold=sum(known) / len(known) if known else None,
         seconds=median(seconds) if seconds else None,
-        longest_run=_longest_run(ratings),
-        evenness=None if entropy is None else entropy / math.log(len(scale.levels)),
+        longest_run=_longest_run(answers),
+        evenness=None if entropy is None else entropy / math.log(possible),
     )
 
 
-def _longest_run(ratings: Sequence[int]) -> int:
-    longest = run = 0
-    previous: int | None = None
-    for rating in ratings:
-        run = run + 1 if rating == previous else 1
-        longest, previous = max(longest, run), rating
-    return longest
+def near_the_others(own: int, others: Sequence[int]) -> float | None:
+    """1 within a level of the mean of the others, 0 beyond; None where nobody else said anything."""
+    return float(abs(own - sum(others) / len(others)) <= 1) if others else None
+
+
+def as_most_others(own: int, others: Sequence[int]) -> float | None:
+    """The share of the others who chose the same."""
+    return sum(own == other for other in others) / len(others) if others else None
+
+
+def common_words(own: str, others: Sequence[str]) -> float | None:
+    """How many words a text shares with those of the others: F1 with the nearest of them."""
+    mine = set(own.lower().split())
+    theirs = [set(other.lower().split()) for other in others]
+    return max((2 * len(mine & words) / max(len(mine) + len(words), 1) for words in theirs), default=None)
+
+
+def _longest_run(answers: Sequence[Hashable]) -> int:
+    return max((sum(1 for _ in run) for _, run in groupby(answers)), default=0)
 
 
 PRIOR = 5.0

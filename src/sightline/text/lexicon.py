@@ -2,7 +2,6 @@
 
 import io
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,6 @@ import numpy as np
 from sightline.errors import UsageError
 from sightline.text.concreteness import HIGHEST, LOWEST, Rating
 
-EMBEDDED = Path(__file__).parents[1] / "models" / "concreteness" / "lexicon.npz"
 STEP = (HIGHEST - LOWEST) / 255
 """Ratings and uncertainties are stored as bytes."""
 
@@ -34,14 +32,11 @@ class LearnedLexicon:
         self.version = version
 
     @classmethod
-    @lru_cache(maxsize=1)
-    def embedded(cls) -> "LearnedLexicon":
+    def from_file(cls, path: Path) -> "LearnedLexicon":
         try:
-            return cls.from_bytes(EMBEDDED.read_bytes())
+            return cls.from_bytes(path.read_bytes())
         except (OSError, ValueError, KeyError) as fault:
-            raise UsageError(
-                f"the embedded concreteness lexicon is not at {EMBEDDED} ({fault}); give --concreteness FILE"
-            ) from None
+            raise UsageError(f"{path}: not a concreteness lexicon ({fault})") from None
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "LearnedLexicon":

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import UsageError
+from sightline.resources import Resource
 
 Floats = NDArray[np.float32]
 
@@ -13,13 +14,14 @@ Floats = NDArray[np.float32]
 class WordVectors:
     """Vectors by word. A mention of several words gets their mean (as RoViST-VG does)."""
 
-    def __init__(self, rows: dict[str, Floats], name: str) -> None:
+    def __init__(self, rows: dict[str, Floats], resource: Resource) -> None:
         self._rows = rows
-        self.name = name
+        self.resource = resource
         self.width = len(next(iter(rows.values())))
 
     @classmethod
     def from_file(cls, path: Path) -> "WordVectors":
+        resource = Resource.file(path).ahead()
         rows: dict[str, Floats] = {}
         width = 0
         try:
@@ -41,7 +43,7 @@ class WordVectors:
             raise UsageError(f"{path}: cannot be read ({fault.strerror})") from None
         if not rows or not width:
             raise UsageError(f"{path}: no word vectors in it")
-        return cls(rows, f"file:{path.name}")
+        return cls(rows, resource)
 
     def of_text(self, text: str) -> Floats | None:
         """The mean vector of a word or a few words; None where none of them is known."""

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from sightline.errors import UsageError
+from sightline.resources import Resource, shared
 
 ENDINGS = (
     ("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man"),
@@ -25,12 +26,12 @@ class WordNet:
         self,
         synsets: dict[str, frozenset[str]],
         bases: dict[str, list[str]],
-        name: str,
+        resource: Resource,
         function_words: frozenset[str] | None = None,
     ) -> None:
         self._synsets = synsets
         self._bases = bases
-        self.name = name
+        self.resource = resource
         self.function_words = function_words
         """METEOR's list, where its jar is the source."""
         self.of = lru_cache(maxsize=200_000)(self._of)
@@ -63,7 +64,7 @@ class WordNet:
             for form in forms.split():
                 found.setdefault(form, []).append(base)
         sets = {w: frozenset(ids.split()) for w, ids in zip(synsets[::2], synsets[1::2], strict=False)}
-        return cls(sets, found, path.name, function)
+        return cls(sets, found, Resource.file(path), function)
 
     @classmethod
     def from_folder(cls, folder: Path) -> "WordNet":
@@ -79,7 +80,9 @@ class WordNet:
             for line in _lines(folder / f"{part}.exc"):
                 form, *stems = line.split()
                 bases.setdefault(form, []).extend(stems)
-        return cls({word: frozenset(ids) for word, ids in synsets.items()}, bases, "princeton")
+        files = [folder / name for part in PARTS for name in (f"index.{part}", f"{part}.exc")]
+        sets = {word: frozenset(ids) for word, ids in synsets.items()}
+        return cls(sets, bases, Resource.folder(folder, files))
 
 
 def _lines(path: Path) -> Iterable[str]:
@@ -99,7 +102,7 @@ def meteor_jar() -> Path | None:
     return None
 
 
-@lru_cache(maxsize=4)
+@shared
 def load_wordnet(given: str | None) -> WordNet | None:
     """The WordNet at a path (database files, or METEOR's jar); without a path, one that is installed."""
     if given == "none":

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from sightline.errors import unknown
-from sightline.psychometrics.model.responses import Floats, distinct
+from sightline.psychometrics.model.responses import Floats, Ints, distinct
 
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
@@ -40,16 +40,28 @@ def alpha_of_counts(counts: Floats, values: Floats, scale: Scale = "ordinal") ->
 
 
 def bootstrap_alpha(
-    ratings: Floats, scale: Scale = "ordinal", *, samples: int = 1000, level: float = 0.95, seed: int = 0
+    ratings: Floats,
+    scale: Scale = "ordinal",
+    *,
+    samples: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+    clusters: Ints | None = None,
 ) -> Interval:
     """Alpha with a percentile interval; items are resampled, since raters' errors on one item belong
-    together."""
-    counts, values = value_counts(ratings)
+    together. Units that belong together, such as the words of one text, share a number in `clusters`."""
+    counts, values = all_counts(ratings)
+    shared = counts.sum(axis=1) >= 2
+    counts = counts[shared]
+    group = (
+        np.arange(len(counts)) if clusters is None else np.unique(clusters[shared], return_inverse=True)[1]
+    )
+    groups = int(group.max()) + 1 if len(group) else 0
     value = alpha_of_counts(counts, values, scale)
     rng = np.random.default_rng(seed)
     drawn = []
     for size in _shares(samples, max(1, 2_000_000 // max(len(counts), 1))):
-        weights = rng.multinomial(len(counts), np.full(len(counts), 1 / max(len(counts), 1)), size)
+        weights = rng.multinomial(groups, np.full(groups, 1 / max(groups, 1)), size)[:, group]
         drawn.append(_alphas(counts, values, scale, weights.astype(float)))
     found = np.concatenate(drawn)
     found = found[~np.isnan(found)]

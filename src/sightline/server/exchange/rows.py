@@ -42,7 +42,7 @@ def rating_rows(connection: Connection, stored: StoredStudy, names: bool = False
         select(t.Answer, t.Item.key, t.Item.origin, t.Rater.code, t.Rater.name)
         .join(t.Item, t.Item.id == t.Answer.item_id)
         .join(t.Rater, t.Rater.id == t.Answer.rater_id)
-        .where(t.Answer.study_id == stored.id)
+        .where(t.Answer.study_id == stored.id, t.Answer.state != "excluded")
         .order_by(t.Answer.at, t.Answer.id)
     )
     found = []

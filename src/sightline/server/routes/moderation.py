@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from sightline.server import charts
 from sightline.server.context import check_csrf, server_of, staff_of
 from sightline.server.pages import page
-from sightline.server.storage import disputes, moderation, records, staff
+from sightline.server.storage import disputes, moderation, staff, watch
 
 router = APIRouter(prefix="/staff/studies/{slug}", include_in_schema=False)
 
@@ -19,7 +19,7 @@ def raters_page(request: Request, slug: str) -> Response:
     who, server = staff_of(request), server_of(request)
     stored = server.study(slug)
     with server.database.read() as connection:
-        rows = records.rater_table(connection, stored)
+        rows = watch.rater_table(connection, stored)
     dots = [
         (row["quality"].seconds, row["quality"].agreement, row["name"], row["quality"].straight_lining)
         for row in rows

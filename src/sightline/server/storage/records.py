@@ -1,16 +1,12 @@
 """What a rater has done, and what raters have done: the dashboards' numbers."""
 
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import Any
 
 from sqlalchemy import Connection, RowMapping, func, select
 
-from sightline.people.quality import RaterQuality, quality
 from sightline.server.storage import schema as t
-from sightline.server.storage.studies import StoredStudy
-
-CHECKS = ("gold", "attention")
 
 
 def own(connection: Connection, rater_id: int) -> list[RowMapping]:
@@ -97,43 +93,3 @@ def per_day(connection: Connection, study_id: int, days: int = 14) -> list[tuple
         (time.strftime("%d.", time.gmtime(day * 86400)), counts[day])
         for day in range(today - days + 1, today + 1)
     ]
-
-
-def rater_table(connection: Connection, stored: StoredStudy) -> list[dict[str, Any]]:
-    """Every rater with the quality of their work."""
-    scale = stored.study.levels
-    rows = connection.execute(
-        select(
-            t.Answer.rater_id, t.Answer.phase, t.Answer.value, t.Answer.seconds, t.Item.counts, t.Item.expert
-        )
-        .join(t.Item, t.Item.id == t.Answer.item_id)
-        .where(t.Answer.study_id == stored.id, t.Answer.phase.in_(("playing", *CHECKS)))
-        .order_by(t.Answer.rater_id, t.Answer.at, t.Answer.id)
-    ).all()
-    by_rater: dict[int, list[Any]] = defaultdict(list)
-    for row in rows:
-        by_rater[row.rater_id].append(row)
-    raters = connection.execute(
-        select(*t.Rater.__table__.c)
-        .where(t.Rater.study_id == stored.id, t.Rater.active.is_(True))
-        .order_by(t.Rater.id)
-    ).mappings()
-    return [{**rater, "quality": _quality(scale, by_rater[rater["id"]])} for rater in raters]
-
-
-def _quality(scale: Any, rows: list[Any]) -> RaterQuality:
-    ordinary = [row for row in rows if row.phase == "playing" and row.value is not None]
-    return quality(
-        scale,
-        [row.value for row in ordinary],
-        [_mean_of_others(scale.low, row.counts, row.value) for row in ordinary],
-        [row.seconds for row in rows],
-        [(row.value, row.expert) for row in rows if row.phase in CHECKS and row.expert is not None],
-    )
-
-
-def _mean_of_others(low: int, counts: str, own_value: int) -> float | None:
-    each = [int(count) for count in counts.split(",")]
-    each[own_value - low] -= 1
-    people = sum(each)
-    return sum((low + at) * count for at, count in enumerate(each)) / people if people > 0 else None
