@@ -1,6 +1,7 @@
 """Anybody's own study: items with their ratings, in any form Sightline reads."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -29,11 +30,14 @@ class Likert(Protocol):
     unit = "image or story"
 
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
+        return self.checked(read_items(data), data)
+
+    def checked(self, given: Iterable[Item], data: Path) -> list[Item]:
+        """Items of one's own file, their ratings held against the scale."""
         low, high = self.declared() or (float("-inf"), float("inf"))
-        found = read_items(data)
         if self.ratings is not None:
-            found = iter(with_ratings(found, read_ratings(self.ratings), self.ratings))
-        items = [grouped(item) for item in found]
+            given = with_ratings(given, read_ratings(self.ratings), self.ratings)
+        items = [grouped(item) for item in given]
         for item in items:
             for criterion, values in item.ratings.items():
                 for value in values:
