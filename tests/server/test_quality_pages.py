@@ -171,7 +171,7 @@ def test_raters_are_placed_as_the_facets_model_places_them(server):  # noqa: F81
             ],
             float,
         )
-    assert [one.name for one in found.fits][0] == "P5"  # the guesser is the least reliable
+    assert found.fits[0].name == "P5"  # the guesser is the least reliable
     assert max(found.fits, key=lambda one: one.severity).name == "P4"
     oracle = fit_facets(values, [f"P{n}" for n in range(6)], errors=True)
     by_name = {one.name: one for one in found.fits}

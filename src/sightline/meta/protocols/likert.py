@@ -1,6 +1,7 @@
 """Anybody's own study: items with their ratings, in any form Sightline reads."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,8 +28,12 @@ class Likert(Protocol):
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
         from sightline.io import read_items
 
+        return self.checked(read_items(data), data)
+
+    def checked(self, given: Iterable[Item], data: Path) -> list[Item]:
+        """Items of one's own file, their ratings held against the scale."""
         low, high = self.declared() or (float("-inf"), float("inf"))
-        items = [grouped(item) for item in read_items(data)]
+        items = [grouped(item) for item in given]
         for item in items:
             for criterion, values in item.ratings.items():
                 for value in values:
