@@ -2,22 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from sightline.errors import UsageError
 from sightline.resources import Resource, embedded, shared
 from sightline.text.language import Word
+from sightline.text.lexicon import HIGHEST, LOWEST, LearnedLexicon, Rating
 
-LOWEST, HIGHEST = 1.0, 5.0
 UNRATED = 1.0
 """The weight of a phrase none of whose words has a rating."""
-
-
-class Rating(NamedTuple):
-    """A word's concreteness and how far it may be off (one standard deviation)."""
-
-    value: float
-    uncertainty: float
 
 
 class Lexicon(Protocol):
@@ -69,8 +62,6 @@ class Concreteness:
 
     @classmethod
     def _learned(cls, resource: Resource) -> "Concreteness":
-        from sightline.text.lexicon import LearnedLexicon
-
         return cls(LearnedLexicon.from_file(resource.files[0][1]), resource)
 
     def of_word(self, word: str, lemma: str | None = None) -> Rating | None:

@@ -3,14 +3,22 @@
 import io
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from sightline.errors import UsageError
-from sightline.text.concreteness import HIGHEST, LOWEST, Rating
 
+LOWEST, HIGHEST = 1.0, 5.0
 STEP = (HIGHEST - LOWEST) / 255
 """Ratings and uncertainties are stored as bytes."""
+
+
+class Rating(NamedTuple):
+    """A word's concreteness and how far it may be off (one standard deviation)."""
+
+    value: float
+    uncertainty: float
 
 
 class LearnedLexicon:
