@@ -14,7 +14,7 @@ STEP = (HIGHEST - LOWEST) / 255
 """Ratings and uncertainties are stored as bytes."""
 
 
-class Rating(NamedTuple):
+class WordRating(NamedTuple):
     """A word's concreteness and how far it may be off (one standard deviation)."""
 
     value: float
@@ -26,7 +26,7 @@ class LearnedLexicon:
 
     def __init__(
         self,
-        words: Mapping[str, Rating],
+        words: Mapping[str, WordRating],
         known: frozenset[str],
         pieces: Mapping[str, float],
         spread: float,
@@ -52,7 +52,7 @@ class LearnedLexicon:
             words = bytes(table["words"]).decode().split("\n")
             values, spreads = (LOWEST + table["values"] * STEP).tolist(), (table["spreads"] * STEP).tolist()
             pieces = bytes(table["pieces"]).decode().split("\n")
-            ratings = {word: Rating(v, s) for word, v, s in zip(words, values, spreads, strict=True)}
+            ratings = {word: WordRating(v, s) for word, v, s in zip(words, values, spreads, strict=True)}
             by_piece = dict(zip(pieces, table["piece_values"].astype(float).tolist(), strict=True))
             bits = np.unpackbits(table["known"], count=len(words)).astype(bool).tolist()
             known = frozenset(word for word, is_known in zip(words, bits, strict=True) if is_known)
@@ -64,13 +64,13 @@ class LearnedLexicon:
     def knows(self, word: str) -> bool:
         return word in self._known
 
-    def rate(self, word: str) -> Rating | None:
+    def rate(self, word: str) -> WordRating | None:
         known = self._words.get(word)
         if known is not None or not any(character.isalpha() for character in word):
             return known
         return self.by_pieces(word)
 
-    def by_pieces(self, word: str) -> Rating:
+    def by_pieces(self, word: str) -> WordRating:
         """The mean of the word's pieces: greedily the longest known one from the left, as WordPiece cuts."""
         values: list[float] = []
         start = 0
@@ -85,5 +85,5 @@ class LearnedLexicon:
                 values.append(self._pieces[piece])
             start = max(end, start + 1)
         if not values:
-            return Rating((LOWEST + HIGHEST) / 2, (HIGHEST - LOWEST) / 2)
-        return Rating(float(np.clip(sum(values) / len(values), LOWEST, HIGHEST)), self._spread)
+            return WordRating((LOWEST + HIGHEST) / 2, (HIGHEST - LOWEST) / 2)
+        return WordRating(float(np.clip(sum(values) / len(values), LOWEST, HIGHEST)), self._spread)
