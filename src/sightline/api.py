@@ -1,10 +1,11 @@
 """The public face: what a user asks of Sightline, each a function. The command line is thin over these."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from sightline.errors import UsageError
 from sightline.io import BadLine, read_items
@@ -16,13 +17,14 @@ from sightline.meta.comparison.board import UNNAMED
 from sightline.meta.comparison.contest import SAMPLES
 from sightline.meta.comparison.distance import PARTS
 from sightline.meta.comparison.run import Asked, compared_scores, compared_texts, judged, write_told
-from sightline.meta.comparison.sources import Source, named_sources
+from sightline.meta.comparison.sources import Reading, Source, named_sources
 from sightline.meta.comparison.verdict import Comparison
 from sightline.pipeline.files import scored_into
 from sightline.pipeline.memory import score_in_memory
 from sightline.pipeline.run import Progress, Run
 from sightline.pipeline.settings import Settings
 from sightline.report import write_report
+from sightline.resources import Holder
 from sightline.result import Result, Verdict
 
 
@@ -32,6 +34,7 @@ def score_file(
     folder: Path,
     *,
     format: str | None = None,
+    on_error: Literal["raise", "collect"] = "collect",
     resume: bool = False,
     overwrite: bool = False,
     title: str | None = None,
@@ -41,7 +44,7 @@ def score_file(
 
     A run that is killed can be resumed. `summary["failures"]` counts the scores that could not be made.
     """
-    items = read_items(source, format=format, on_error="collect")
+    items: Iterator[Item | BadLine] = read_items(source, format=format, on_error=on_error)
     with (
         ResultFolder(folder, overwrite=overwrite, resume=resume) as out,
         scored_into(out, items, run, progress) as written,
@@ -69,6 +72,7 @@ def score(
     regions: str = Settings.regions,
     region_count: int = Settings.region_count,
     concreteness: str | Path | None = None,
+    holder: Holder | None = None,
     format: str | None = None,
     allow_urls: bool = False,
     **options: str | float | None,
@@ -80,6 +84,7 @@ def score(
     relative to `base`, a PIL image, an array, bytes, or with `allow_urls` an address on the web. `metrics`: their names
     with options. `format` of a file. The rest are choices as on the command line; `options` are those of single
     metrics: `theta`, `idf`, `coherence`, … `cache`: a folder, True for the usual one, None or False for none.
+    What is loaded is let go at the end; with a `Holder` of the caller's own it stays loaded for the next call.
 
     Returns the scores with their evidence, the failures and a summary. Bad lines of a file are failures.
     Raises UsageError where the metrics, the choices or the items are wrong, BadLine for a bad dictionary.
@@ -95,7 +100,9 @@ def score(
     ).with_options(**{key: None if value is None else str(value) for key, value in options.items()})
     if cache is not True:
         settings = settings.with_cache(Path(cache) if cache else None)
-    run = Run(metrics, settings, engine)  # what is wrong with the choices is told before anything is read
+    run = Run(
+        metrics, settings, engine, holder
+    )  # what is wrong with the choices is told before anything is read
     files.keep_in(settings.cache)
     with files.from_the_web(allow_urls):
         ready: tuple[Item | BadLine, ...] = (
@@ -153,6 +160,7 @@ def compare_paths(
     samples: int = SAMPLES,
     sides: tuple[str | None, str | None] = (None, None),
     format: str | None = None,
+    on_error: Literal["raise", "collect"] = "collect",
     engine: str = "local",
     resume: bool = False,
     overwrite: bool = False,
@@ -181,27 +189,28 @@ def compare_paths(
     )
     with ResultFolder(folder, overwrite=overwrite, resume=resume) as out:
         run = None if all(scored) else Run(metrics or list(PARTS), settings, engine)
+        reading = partial(read_items, format=format, on_error=on_error)
         if run is None:
             comparing = compared_scores(sources, out, asked)
         elif any(scored):  # one of two plain paths is scored already: the other is, into a folder of its own
             sources = [
-                source if source.holds_scores else _scored(source, run, out, format, progress)
+                source if source.holds_scores else _scored(source, run, out, reading, progress)
                 for source in sources
             ]
             comparing = compared_scores(sources, out, asked)
         else:
-            items = chain.from_iterable(source.items(format) for source in sources)
+            items = chain.from_iterable(source.items(reading) for source in sources)
             comparing = compared_texts(items, run, out, asked, progress)
         with comparing as told:
             write_told(out, told)
     return told.found, told.summary["systems"], out.status
 
 
-def _scored(source: Source, run: Run, out: ResultFolder, format: str | None, progress: Progress) -> Source:
+def _scored(source: Source, run: Run, out: ResultFolder, reading: Reading, progress: Progress) -> Source:
     folder = out.path / str(source.name)
     with (
         ResultFolder(folder, overwrite=True) as inner,
-        scored_into(inner, source.items(format), run, progress),
+        scored_into(inner, source.items(reading), run, progress),
     ):
         pass
     return Source(folder, source.name)

@@ -1,5 +1,6 @@
 """The Java programs of published metrics, METEOR 1.5 and SPICE: each asked in its own protocol, none left running."""
 
+import importlib.util
 import json
 import shutil
 import subprocess
@@ -9,13 +10,40 @@ from pathlib import Path
 from typing import Any
 
 from sightline.errors import UsageError
+from sightline.resources import Resource
 
 LIMIT = 3600.0
 """Seconds that a jar may take for a batch."""
 
 
-def need_java(metric: str, instead: str) -> None:
-    """Raises UsageError where there is no Java runtime; `instead` is the metric that needs none."""
+def installed_meteor() -> Path | None:
+    """METEOR 1.5's jar, where pycocoevalcap is installed."""
+    found = importlib.util.find_spec("pycocoevalcap")
+    for folder in (found.submodule_search_locations or ()) if found else ():
+        jar = Path(folder) / "meteor" / "meteor-1.5.jar"
+        if jar.is_file():
+            return jar
+    return None
+
+
+def meteor_jar(given: str | None) -> Path:
+    """The jar that the user gave, or one that is installed; raises UsageError where it cannot run."""
+    jar = Path(given) if given else installed_meteor()
+    _need_java("meteor:engine=java", "meteor")
+    if jar is None or not jar.is_file():
+        raise UsageError("meteor:engine=java needs meteor-1.5.jar: pip install pycocoevalcap")
+    return jar
+
+
+def spice_jar(given: str | None) -> Path:
+    """The jar that the user gave; raises UsageError where it cannot run."""
+    if not given or not Path(given).is_file():
+        raise UsageError("spice runs only through its jar: give --option spice_jar=PATH, or use scenegraph")
+    _need_java("spice", "scenegraph")
+    return Path(given)
+
+
+def _need_java(metric: str, instead: str) -> None:
     if shutil.which("java") is None:
         raise UsageError(f"{metric} needs a Java runtime; without one, use {instead}")
 
@@ -52,6 +80,12 @@ def ask_spice(
             return [(float(one["f"]), float(one["pr"]), float(one["re"])) for one in every]
         except (ValueError, KeyError, TypeError) as fault:
             raise UsageError(f"{jar.name} gave an answer that cannot be read ({fault!r})") from None
+
+
+def jar_files(jar: Path) -> Resource:
+    """A Java program with the data and libraries that lie beside it."""
+    beside = [one for folder in ("data", "lib") for one in (jar.parent / folder).rglob("*") if one.is_file()]
+    return Resource.folder(jar.parent, [jar, *beside])
 
 
 def _run(

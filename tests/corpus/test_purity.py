@@ -72,7 +72,7 @@ def test_bleurt_is_the_models_regression_on_reference_and_candidate(tiny_bleurt:
         for n, own in enumerate(group):
             others = [text for k, text in enumerate(group) if k != n]
             assert scores[n] == pytest.approx(np.mean([alone(other, own) for other in others]), abs=1e-5)
-    assert scorer.signature.startswith("bleurt|tiny-bleurt@")
+    assert scorer.signature.startswith("bleurt|bert@")
 
 
 def test_wrong_models(tmp_path: Path) -> None:

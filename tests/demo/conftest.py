@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from sightline.encoders import encoders
+from sightline.resources import Resource
 from sightline.text.concreteness import Concreteness, RatedWords
 from sightline.text.language import Parsed, Phrase, Word
 
@@ -63,5 +64,5 @@ def noise(monkeypatch: pytest.MonkeyPatch) -> None:
     """An encoder called `noise`, and plain stand-ins for the language and the lexicon."""
     monkeypatch.setitem(encoders._entries, "noise", lambda argument: NoiseEncoder())
     monkeypatch.setattr("sightline.text.spacy_language.load_language", lambda name: LongWords())
-    lexicon = Concreteness(RatedWords({}), "none")
-    monkeypatch.setattr(Concreteness, "embedded", lambda: lexicon)
+    lexicon = Concreteness(RatedWords({}), Resource("none", ()))
+    monkeypatch.setattr("sightline.pipeline.settings.load_concreteness", lambda path: lexicon)

@@ -62,5 +62,6 @@ def test_the_command_prints_a_table_and_leaves_a_report(
     summary = json.loads((out / "summary.json").read_text())
     assert {row["n"] for row in summary["metrics"].values()} == {len(list(read_items(demo.STORIES)))}
     assert sorted(path.name for path in out.iterdir()) == [
-        "failures.jsonl", "report.html", "scores.jsonl", "scores.parquet", "statistics.json", "summary.json",
+        "failures.jsonl", "items.parquet", "report.html", "scores.jsonl", "scores.parquet", "statistics.json",
+        "summary.json",
     ]  # fmt: skip

@@ -142,7 +142,7 @@ def test_a_processor_that_pads_is_refused() -> None:
 def test_signature_tells_weights_apart(
     tmp_path: Path, encoder: Clip, folder: Path, make_tiny_clip: Callable[[Path, int], Path]
 ) -> None:
-    assert encoder.signature.startswith(f"clip:{folder.name}@")
+    assert encoder.signature.startswith(("clip@", "siglip@"))
     same = make_tiny_clip(tmp_path / "one" / "tiny", 1)
     other = make_tiny_clip(tmp_path / "two" / "tiny", 2)
     assert Clip(str(same)).signature != Clip(str(other)).signature

@@ -102,6 +102,6 @@ def test_calibration_is_strictly_increasing_and_positive(pocket: Pocket) -> None
     assert calibrated[0] > 0
 
 
-def test_pocket_takes_no_argument() -> None:
-    with pytest.raises(UsageError, match="takes no argument"):
+def test_pocket_takes_a_folder() -> None:
+    with pytest.raises(UsageError, match="there is no image"):
         load_encoder("pocket:large")

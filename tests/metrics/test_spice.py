@@ -9,7 +9,7 @@ import pytest
 from sightline import score
 from sightline.errors import UsageError
 from sightline.items import Item
-from sightline.jars import ask_spice
+from sightline.jars import ask_spice, jar_files
 
 ITEMS = [
     Item("1", text="A dog runs.", references=("A dog is running.", " ")),
@@ -49,7 +49,7 @@ def test_the_jars_answers_reach_their_items(tmp_path: Path, monkeypatch: pytest.
     }
     asked = json.loads((tmp_path / "asked.json").read_text())
     assert asked[0] == {"image_id": 0, "test": "A dog runs.", "refs": ["A dog is running."]}
-    assert "jar:spice-1.0.jar" in found.summary["metrics"]["spice"]["signature"]
+    assert f"jar:{jar_files(jar).digest}" in found.summary["metrics"]["spice"]["signature"]
 
 
 @pytest.mark.parametrize(

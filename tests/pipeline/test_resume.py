@@ -181,7 +181,7 @@ def test_a_resumed_run_notices_what_changed(
     with pytest.raises(Crash):
         score_file(source, run("clipscore"), folder, progress=quiet)
     monkeypatch.undo()
-    with pytest.raises(UsageError, match="other metrics or settings"):
+    with pytest.raises(UsageError, match="metrics was clipscore, now it is rovist-nr"):
         score_file(source, run("rovist-nr"), folder, resume=True, progress=quiet)
     items = [json.loads(line) for line in source.read_text().splitlines()[:5]]
     items[0]["sentences"] = ["A cat.", "A cat.", "A cat."]
@@ -214,7 +214,7 @@ def test_a_resumed_run_notices_another_content_of_a_given_file(
         score("0.6")
     monkeypatch.undo()
     ratings.write_text("dog;1.5\n")
-    with pytest.raises(UsageError, match="other metrics or settings"):
+    with pytest.raises(UsageError, match="belongs to another run: concreteness was"):
         score("0.6")
 
 

@@ -8,11 +8,10 @@ from sightline.errors import UsageError
 from sightline.psychometrics import fit, from_values
 from sightline.psychometrics.agreement.competency import competency, competency_scores, factorial, reach
 from sightline.psychometrics.model.design import moments
-from sightline.psychometrics.model.facets import _Model, fit_facets
 from sightline.psychometrics.model.fit_statistics import mean_squares
 from sightline.psychometrics.model.persons import eap, eap_reliability, mle, separation_reliability, wle
 from sightline.psychometrics.model.regression import explained, predictions, two_step
-from sightline.psychometrics.model.simulate import erm_centred, simulate, simulate_raters
+from sightline.psychometrics.model.simulate import erm_centred, simulate
 
 TAUS = erm_centred([d + np.array([-0.7, 0.7]) for d in np.linspace(-1.5, 1.5, 12)])
 
@@ -187,37 +186,3 @@ def test_factorial_design_names_its_holes():
     assert design.missing == [("b", 2)]
     with pytest.raises(UsageError, match="both level 1 of picture 'a'"):
         factorial({"a1": 1, "a2": 1}, {"a1": "a", "a2": "a"})
-
-
-def test_facets_gradient():
-    made = simulate_raters(np.random.default_rng(0), items=15, per_kind=2)
-    made.ratings[0, :5] = np.nan
-    levels = np.where(np.isnan(made.ratings), -1, made.ratings - 1).astype(int)
-    model = _Model(levels)
-    point = np.random.default_rng(1).normal(scale=0.3, size=2 * len(levels) + 5)
-    _, gradient = model(point)
-    for n in range(len(point)):
-        move = np.zeros(len(point))
-        move[n] = 1e-5
-        assert (model(point + move)[0] - model(point - move)[0]) / 2e-5 == pytest.approx(
-            gradient[n], abs=1e-5
-        )
-
-
-def test_facets_tell_severe_raters_from_random_ones():
-    made = simulate_raters(np.random.default_rng(3))
-    found = fit_facets(made.ratings, made.names, errors=True)
-    assert found.converged
-    assert found.keep[~made.random].all()
-    assert (~found.keep[made.random]).mean() >= 0.6
-    severe = [n for n, name in enumerate(made.names) if name.startswith("severe")]
-    assert np.abs(found.severity[severe]).min() > 0.5
-    assert np.corrcoef(found.quality, made.quality)[0, 1] > 0.97
-    assert np.all(found.severity_se > 0)
-
-
-def test_facets_need_a_linked_design():
-    ratings = np.full((4, 4), np.nan)
-    ratings[:2, :2], ratings[2:, 2:] = [[1, 2], [2, 1]], [[1, 2], [2, 2]]
-    with pytest.raises(UsageError, match="2 groups"):
-        fit_facets(ratings, list("abcd"))

@@ -3,6 +3,7 @@
 import pytest
 
 from sightline.errors import UsageError
+from sightline.resources import MODELS
 from sightline.text.concreteness import Concreteness
 from sightline.text.language import Word
 
@@ -38,8 +39,14 @@ def test_the_file_is_in_the_signature(ratings, tmp_path) -> None:
     other = tmp_path / "other" / "ratings.csv"
     other.parent.mkdir()
     other.write_text("dog;1.0\n")
-    assert ratings.signature.startswith("file:ratings.csv-")
     assert Concreteness.from_file(other).signature != ratings.signature
+
+
+def test_the_embedded_lexicon_may_be_given_by_path() -> None:
+    shipped = Concreteness.embedded()
+    given = Concreteness.from_file(MODELS / "concreteness" / "lexicon.npz")
+    assert given.signature == shipped.signature
+    assert given.of_word("dog") == shipped.of_word("dog")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import onnxruntime
 import pytest
 import torch
 
+from sightline.encoders import load_encoder
 from sightline.encoders.pocket import FOLDER
 from sightline.train.pocket import run
 from sightline.train.pocket.export import export_image, export_proposer, export_text
@@ -29,11 +30,22 @@ def test_a_tiny_training_run_leaves_a_whole_model(data: Path, teacher: Path, tmp
     found = run.train(data, str(teacher), tmp_path, run.TINY, device="cpu", made=50, log=lines.append)
     assert 0 <= found["r10"] <= 1
     assert 0 <= found["proposer_recall"] <= 1
-    files = {"image.onnx", "text.onnx", "proposer.onnx", "pieces.npz", "vocabulary.txt", "space.json"}
+    files = {
+        "image.onnx",
+        "text.onnx",
+        "proposer.onnx",
+        "pieces.npz",
+        "vocabulary.txt",
+        "space.json",
+        "calibration.json",
+    }
     assert files <= {path.name for path in tmp_path.iterdir()}
     space = json.loads((tmp_path / "space.json").read_text())
     assert len(space["image_centre"]) == len(space["text_centre"]) == 256
     assert lines
+    trained = load_encoder(f"pocket:{tmp_path}")
+    assert trained.signature != load_encoder("pocket").signature
+    assert trained.encode_texts(["a dog"]).shape == (1, 256)
 
 
 def _run(path: Path, inputs: dict[str, torch.Tensor]) -> list[np.ndarray]:

@@ -12,8 +12,11 @@ import pytest
 import torch
 from PIL import Image
 
+from sightline.encoders import load_encoder
+from sightline.encoders.pieces import pieces
 from sightline.encoders.vg import Grounding
 from sightline.errors import UsageError
+from sightline.resources import Resource
 from sightline.text.vectors import WordVectors
 from sightline.train.vg.pairs import boxes_of, mentions_of
 from sightline.train.vg.run import VgConfig, symmetric_loss, train
@@ -77,11 +80,12 @@ def test_from_files_to_a_model_that_scores(tmp_path: Path) -> None:
     )
     assert found["pairs"] == 12
     model = Grounding(out)
-    model.fits("pocket-1", "embedded")
+    encoder, vectors = load_encoder("pocket").signature, pieces().resource.digest
+    model.fits(encoder, vectors)
     rows = model.regions(np.eye(3, 256, dtype=np.float32))
     assert np.linalg.norm(rows, axis=1) == pytest.approx(1, abs=1e-5)
-    with pytest.raises(UsageError, match="was trained on pocket-1"):
-        model.fits("clip:other", "embedded")
+    with pytest.raises(UsageError, match="was trained on pocket@"):
+        model.fits("clip@other", vectors)
 
 
 def test_entities_from_files(tmp_path: Path) -> None:
@@ -99,7 +103,7 @@ def test_entities_from_files(tmp_path: Path) -> None:
         tmp_path, out, None, tmp_path / "images", "pocket", vectors, 50, config, log=lambda row: None
     )
     assert found["pairs"] == 6  # two known mentions in each of three pictures
-    assert Grounding(out).vectors == "file:glove.txt"
+    assert Grounding(out).vectors == Resource.file(vectors).digest
 
 
 @pytest.mark.parametrize("text", ["", "a 1 2\nb 1\n", "a x y\n"])

@@ -122,7 +122,7 @@ def test_a_detector_loaded_from_disk(tmp_path: Path, tiny_detector: Path, pictur
         for x0, y0, x1, y1 in boxes:
             assert 0 <= x0 < x1 <= width
             assert 0 <= y0 < y1 <= height
-    assert source.signature.startswith("detector:tiny-yolos@")
+    assert source.signature.startswith("yolos-10@")
     assert load_regions(f"detector:{tiny_detector}", 3).propose([picture]) == [together[0][:3]]
 
 
@@ -136,7 +136,8 @@ import sys
 from sightline.errors import UsageError
 from sightline.vision.regions import load_regions
 try:
-    print(load_regions(sys.argv[1], 10).signature)
+    found = load_regions(sys.argv[1], 10)
+    print(found.signature, found.resource.place)
 except UsageError as told:
     print(told)
 """
@@ -199,12 +200,13 @@ def test_a_name_that_cannot_be_had_is_told_without_delay(
 
 
 def test_a_detector_from_the_hub_and_later_from_its_cache(
-    tmp_path: Path, environment: dict[str, str], hub: str
+    tmp_path: Path, environment: dict[str, str], hub: str, tiny_detector: Path
 ) -> None:
-    signature = load_from(hub, tmp_path, "detector:someone/tiny", environment)
-    assert signature.startswith("detector:someone/tiny@c0ffee00"), "the commit tells revisions apart"
+    found = load_from(hub, tmp_path, "detector:someone/tiny", environment)
+    assert found.split()[1] == f"someone/tiny@{'c0ffee00' * 5}", "the commit stands beside the content"
+    assert found.split()[0] == load_regions(f"detector:{tiny_detector}", 10).signature, "as from the folder"
     without_network = load_from("http://127.0.0.1:1", tmp_path, "detector:someone/tiny", environment)
-    assert without_network == signature
+    assert without_network == found
 
 
 def test_torchvision_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

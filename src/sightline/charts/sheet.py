@@ -155,16 +155,19 @@ class Sheet:
 
     def markup(self, told: str) -> Markup:
         """For a page that carries the look: by day and by night. `told` is for those who cannot see it."""
-        return Markup('<figure class="sheet" tabindex="0" style="--wide: {:.0f}px">{}</figure>').format(
-            self.width, self._svg(told, {mark.colour: f"var(--{mark.colour})" for mark in self.marks}, "")
-        )
+        return Markup('<figure class="sheet" tabindex="0">{}</figure>').format(self.inline(told))
+
+    def inline(self, told: str, css: str = "") -> Markup:
+        """The drawing alone, for a page that gives the colours its own way; `css` is its class."""
+        named = Markup(' class="{}"').format(css) if css else Markup("")
+        return self._svg(told, {mark.colour: f"var(--{mark.colour})" for mark in self.marks}, named)
 
     def svg(self, told: str) -> str:
         """A file that stands alone, by day; the same marks give the same bytes."""
+        paints = {mark.colour: colour(mark.colour) for mark in self.marks}
         paper = Markup('<rect width="100%" height="100%" fill="#ffffff"/>')
-        drawn = self._svg(told, {mark.colour: colour(mark.colour) for mark in self.marks}, paper)
-        named = str(drawn).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
-        return f'<?xml version="1.0" encoding="utf-8"?>\n{named}\n'
+        drawn = self._svg(told, paints, Markup(' xmlns="http://www.w3.org/2000/svg"'), paper)
+        return f'<?xml version="1.0" encoding="utf-8"?>\n{drawn}\n'
 
     def png(self) -> bytes:
         """The same as dots, two a pixel."""
@@ -177,12 +180,12 @@ class Sheet:
         picture.reduce(FINE).save(file, "PNG", optimize=True)
         return file.getvalue()
 
-    def _svg(self, told: str, paints: dict[str, str], paper: str) -> Markup:
+    def _svg(self, told: str, paints: dict[str, str], more: Markup, paper: str = "") -> Markup:
         body = Markup("\n").join(mark.svg(paints[mark.colour]) for mark in self.marks)
         return Markup(
-            '<svg viewBox="0 0 {0:.0f} {1:.0f}" width="{0:.0f}" height="{1:.0f}"'
-            ' font-family="{2}" role="img" aria-label="{3}">{4}{5}</svg>'
-        ).format(self.width, self.height, FONT, clean(told), paper, body)
+            '<svg{0} viewBox="0 0 {1:.0f} {2:.0f}" width="{1:.0f}" height="{2:.0f}" font-family="{3}" role="img"'
+            ' aria-label="{4}">{5}{6}</svg>'
+        ).format(more, self.width, self.height, FONT, clean(told), paper, body)
 
 
 def fitted(text: str, most: int) -> str:

@@ -1,12 +1,23 @@
 """`sightline compare`: which of several systems is better, by how much, and why; or how far they lie from people."""
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Group
 
-from sightline.cli.app import app, console
-from sightline.cli.options import FormatOption, OutOption, SomeMetricsOption, measuring
+from sightline.cli.app import app, console, errors
+from sightline.cli.options import (
+    EngineOption,
+    FormatOption,
+    OnError,
+    OnErrorOption,
+    OverwriteOption,
+    ResumeOption,
+    SomeMetricsOption,
+    measuring,
+)
 
 if TYPE_CHECKING:
     from sightline.pipeline.settings import Settings
@@ -23,8 +34,8 @@ def compare(
             " two plain paths are people's texts and a system's.",
         ),
     ],
-    out: OutOption,
     settings: "Settings",
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the results.")] = None,
     metric: SomeMetricsOption = None,
     against: Annotated[
         str | None, typer.Option(help="Compare every system with this one, not all with each other.")
@@ -40,12 +51,12 @@ def compare(
         ),
     ] = False,
     samples: Annotated[int, typer.Option(help="How often the bootstrap resamples.", min=100)] = 1000,
+    json: Annotated[bool, typer.Option("--json", help="Print compare.json instead of tables.")] = False,
     format: FormatOption = None,
-    engine: Annotated[str, typer.Option(help="local or ray.")] = "local",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an unfinished run.")] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Start over, whatever the folder holds.")
-    ] = False,
+    on_error: OnErrorOption = OnError.collect,
+    engine: EngineOption = "local",
+    resume: ResumeOption = False,
+    overwrite: OverwriteOption = False,
     human_system: Annotated[
         str | None, typer.Option(help="The system to take from the first of two plain paths.")
     ] = None,
@@ -58,10 +69,11 @@ def compare(
     from sightline.cli.progress import run_progress
     from sightline.cli.verdict import told
 
-    with run_progress() as progress:
+    with run_progress() as progress, TemporaryDirectory() as nowhere:
+        folder = out or Path(nowhere)
         found, systems, status = compare_paths(
             paths,
-            out,
+            folder,
             metrics=metric,
             settings=settings,
             against=against,
@@ -70,13 +82,19 @@ def compare(
             samples=samples,
             sides=(human_system, generated_system),
             format=format,
+            on_error=on_error.reading,
             engine=engine,
             resume=resume,
             overwrite=overwrite,
             progress=progress,
         )
-    console.print(Group(*told(found, systems)))
-    console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
+        if json:
+            typer.echo((folder / "compare.json").read_text("utf-8"), nl=False)
+    if not json:
+        console.print(Group(*told(found, systems)))
+    if out and not json:
+        console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
     if status:
-        console.print(f"Some scores could not be made: {out / 'failures.jsonl'} says why.", soft_wrap=True)
+        where = f": {out / 'failures.jsonl'} says why" if out else ""
+        errors.print(f"Some scores could not be made{where}.")
         raise typer.Exit(status)

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 
 from sightline.corpus.entries import Caption, Entry
-from sightline.corpus.purity import load_scorer
+from sightline.corpus.purity import PurityScorer, load_scorer
 from sightline.corpus.self_bleu import self_bleu
 from sightline.errors import UsageError
+from sightline.resources import Holder
 from sightline.text.language import Language, Tagged
 
 CHUNK = 64
@@ -74,11 +75,11 @@ class Counted:
     signatures: dict[str, str]
 
 
-def count(entries: list[Entry], task: Task) -> Counted:
-    """Count a chunk. The language pipeline and the scorer stay loaded from chunk to chunk."""
+def count(entries: list[Entry], task: Task, holder: Holder) -> Counted:
+    """Count a chunk. The holder keeps the language pipeline and the scorer from chunk to chunk."""
     from sightline.text.spacy_language import load_language  # spaCy takes seconds to import
 
-    language = load_language(task.nlp)
+    language = holder.get(load_language, task.nlp)
     captions = [caption.text for entry in entries for own in entry.axes.values() for caption in own]
     tagged = iter(language.tag(captions))
     axes: dict[str, AxisCounts] = {}
@@ -98,7 +99,7 @@ def count(entries: list[Entry], task: Task) -> Counted:
         pictures.append(PictureCounts({axis: sorted(seen) for axis, seen in lemmas.items()}, alike, {}))
     signatures = {"nlp": language.signature}
     if task.purity is not None:
-        signatures["purity"] = _add_purity(entries, pictures, task.purity)
+        signatures["purity"] = _add_purity(entries, pictures, holder.get(load_scorer, task.purity))
     return Counted(entries, axes, pictures, signatures)
 
 
@@ -129,8 +130,7 @@ def _add(
             seen.add(lemma)
 
 
-def _add_purity(entries: Sequence[Entry], pictures: Sequence[PictureCounts], spec: str) -> str:
-    scorer = load_scorer(spec)
+def _add_purity(entries: Sequence[Entry], pictures: Sequence[PictureCounts], scorer: PurityScorer) -> str:
     places = [
         (number, axis, entries[number].axes[axis])
         for number, picture in enumerate(pictures)
@@ -149,13 +149,14 @@ def _texts(captions: Sequence[Caption]) -> list[str]:
 def count_all(chunks: Iterable[list[Entry]], task: Task, processes: int) -> Iterator[Counted]:
     """Count chunk by chunk, in order; a bounded number of chunks is under way at a time."""
     if processes <= 1:
-        yield from (count(chunk, task) for chunk in chunks)
+        with Holder() as holder:
+            yield from (count(chunk, task, holder) for chunk in chunks)
         return
     pending: deque[Future[Counted]] = deque()
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         try:
             for chunk in chunks:
-                pending.append(pool.submit(count, chunk, task))
+                pending.append(pool.submit(_count_beside, chunk, task))
                 if len(pending) > 2 * processes:
                     yield pending.popleft().result()
             while pending:
@@ -167,6 +168,14 @@ def count_all(chunks: Iterable[list[Entry]], task: Task, processes: int) -> Iter
         finally:
             for waiting in pending:
                 waiting.cancel()
+
+
+_of_this_process = Holder()
+
+
+def _count_beside(chunk: list[Entry], task: Task) -> Counted:
+    """In a process of its own, which ends with the run."""
+    return count(chunk, task, _of_this_process)
 
 
 def cores() -> int:

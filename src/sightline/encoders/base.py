@@ -75,7 +75,20 @@ class Embedder:
 
     @property
     def signature(self) -> str:
+        """Which encoder it is, on whatever device: what is trained on its vectors is held against this."""
         return self.encoder.signature
+
+    @property
+    def precision(self) -> str:
+        """Of its numbers: the same encoder's vectors differ a little with it."""
+        resource = getattr(self.encoder, "resource", None)
+        return str(resource.precision) if resource is not None else "fp32"
+
+    @property
+    def parts(self) -> dict[str, str]:
+        """What the signature of a score must name."""
+        beside = {} if self.precision == "fp32" else {"precision": self.precision}
+        return {"encoder": self.signature, **beside}
 
     def texts(self, texts: Sequence[str]) -> Vectors:
         """One row per text."""
@@ -95,7 +108,7 @@ class Embedder:
         )
 
     def _key(self, *parts: object) -> str:
-        text = "\x1f".join(map(str, (self.encoder.signature, *parts)))
+        text = "\x1f".join(map(str, (self.signature, self.precision, *parts)))
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
 
     def _rows(self, keys: Sequence[str], encode: Callable[[Sequence[str]], Vectors]) -> Vectors:

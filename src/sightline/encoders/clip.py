@@ -7,6 +7,7 @@ numbers of an unbroken one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ from PIL import Image
 from sightline.encoders.base import Vectors, encoders
 from sightline.encoders.preprocess import Preprocess
 from sightline.errors import UsageError, extra
-from sightline.pretrained import device, digest_ahead, load_pretrained, model_name
+from sightline.resources import device, load_pretrained
 
 VIST_THETA: Final = 0.6159241924121119
 """GROOViST's published theta for VIST and CLIP ViT-B/32: the mean similarity of its noun phrases."""
@@ -88,8 +89,7 @@ class Clip:
     def __init__(self, name: str) -> None:
         self._torch = extra("torch", "torch")
         transformers = extra("transformers", "torch")
-        digest = digest_ahead(name)
-        model, self._tokenizer, processor = load_pretrained(
+        resource, (model, self._tokenizer, processor) = load_pretrained(
             "encoder",
             name,
             transformers.AutoModel.from_pretrained,
@@ -107,11 +107,17 @@ class Clip:
         self._preprocess = Preprocess.of(processor)
         self._full = int(model.config.text_config.max_position_embeddings)
         self._fixed = model.config.model_type in PADDED_TO_THE_END
-        self.signature = f"clip:{model_name(name, model, digest)}" + ("-bf16" if self._kind == "cuda" else "")
+        precision = "bf16" if self._kind == "cuda" else "fp32"
+        self.resource = replace(resource, device=self._device, precision=precision)
+        self._name = str(model.config.model_type)
         config = model.config
         # CLIP projects both sides; SigLIP's text side ends in a projection of its own
         size = getattr(config, "projection_dim", None) or getattr(config.text_config, "projection_size", None)
         self.dimensions = int(size or self.encode_texts(["a"]).shape[1])
+
+    @property
+    def signature(self) -> str:
+        return f"{self._name}@{self.resource.digest}"
 
     @property
     def thetas(self) -> Mapping[str, float]:

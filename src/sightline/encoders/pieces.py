@@ -1,13 +1,14 @@
 """The embedded table of word pieces: a vector for every piece of English, distilled from a sentence model."""
 
 from collections.abc import Sequence
-from functools import cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sightline.resources import shared
 from sightline.text.wordpiece import WordPiece
-from sightline.vision.pocket_network import FOLDER
+from sightline.vision.pocket_network import FOLDER, pocket_files
 
 Floats = NDArray[np.float32]
 
@@ -15,9 +16,10 @@ Floats = NDArray[np.float32]
 class Pieces:
     """Pieces of a text and their vectors."""
 
-    def __init__(self) -> None:
-        self.tokeniser = WordPiece.from_file(FOLDER / "vocabulary.txt")
-        with np.load(FOLDER / "pieces.npz", allow_pickle=False) as stored:
+    def __init__(self, folder: Path = FOLDER) -> None:
+        self.resource = pocket_files(folder, "pieces.npz", "vocabulary.txt")
+        self.tokeniser = WordPiece.from_file(folder / "vocabulary.txt")
+        with np.load(folder / "pieces.npz", allow_pickle=False) as stored:
             self._rows, self._scale = stored["rows"], stored["scale"]
         self.width = int(self._rows.shape[1])
 
@@ -33,6 +35,7 @@ class Pieces:
         return self.vectors(ids).mean(axis=0) if ids else None
 
 
-@cache
-def pieces() -> Pieces:
-    return Pieces()
+@shared
+def pieces(folder: Path = FOLDER) -> Pieces:
+    """Encoder, grounding and word distances share it."""
+    return Pieces(folder)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,7 @@ from PIL import Image
 
 from sightline.encoders.base import Vectors, encoders, unit
 from sightline.encoders.pieces import pieces
-from sightline.errors import UsageError
-from sightline.vision.pocket_network import FOLDER, open_network, pocket_network
+from sightline.vision.pocket_network import FOLDER, folder_of, open_network, pocket_files, pocket_network
 
 LONGEST = 47
 """Word pieces the text network reads; the rest of a longer text is cut."""
@@ -20,14 +20,13 @@ AT_ONCE = 16
 """Texts of one length in a run. Every run has so many, filled up with the first: equal texts then give equal bits."""
 
 DIMENSIONS = 256
+FILES = ("image.onnx", "text.onnx", "pieces.npz", "vocabulary.txt", "space.json")
 
 
 @encoders.add("pocket")
 def pocket(argument: str) -> "Pocket":
-    """The embedded encoder: weaker than CLIP, a few milliseconds a picture on one core, nothing to download."""
-    if argument:
-        raise UsageError(f"--encoder pocket takes no argument, but got '{argument}'")
-    return Pocket()
+    """The embedded encoder, or `pocket:FOLDER`: weaker than CLIP, milliseconds a picture, nothing to download."""
+    return Pocket(folder_of(argument))
 
 
 class Pocket:
@@ -37,22 +36,28 @@ class Pocket:
     prompt = ""
     """It was trained on bare captions: CLIPScore's prompt would only dilute them."""
 
-    def __init__(self) -> None:
-        space = json.loads((FOLDER / "space.json").read_text("utf-8"))
-        self.signature: str = space["signature"]
+    def __init__(self, folder: Path = FOLDER) -> None:
+        self.resource = pocket_files(folder, *FILES).ahead()
+        space = json.loads((folder / "space.json").read_text("utf-8"))
+        calibration = json.loads((folder / "calibration.json").read_text("utf-8"))
         self._image_centre = np.array(space["image_centre"], np.float32)
         self._text_centre = np.array(space["text_centre"], np.float32)
         self._low, self._high, self._slope, self._middle = (
-            float(space["calibration"][key]) for key in ("low", "high", "slope", "middle")
+            float(calibration["range"][key]) for key in ("low", "high", "slope", "middle")
         )
-        self.thetas: Mapping[str, float] = space["thetas"]
-        self._text = open_network(FOLDER / "text.onnx")
-        self._pieces = pieces()
+        self.thetas: Mapping[str, float] = calibration["thetas"]
+        self._images = pocket_network(folder)
+        self._text = open_network(folder / "text.onnx")
+        self._pieces = pieces(folder)
+
+    @property
+    def signature(self) -> str:
+        return f"pocket@{self.resource.digest}"
 
     def encode_images(self, images: Sequence[Image.Image]) -> Vectors:
         if not images:
             return np.zeros((0, DIMENSIONS), np.float32)
-        rows = np.concatenate([found[0] for found in pocket_network().run(images, ["vector"])])
+        rows = np.concatenate([found[0] for found in self._images.run(images, ["vector"])])
         return unit(unit(rows) - self._image_centre)
 
     def encode_texts(self, texts: Sequence[str]) -> Vectors:

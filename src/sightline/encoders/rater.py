@@ -4,11 +4,9 @@ Two forms share one file format. `bilinear` is linear in the picture, in the tex
 of a curve of their cosine; `network` is VICR's regressor (section 3.3), one or several of them averaged.
 """
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +15,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from sightline.errors import UsageError
+from sightline.resources import Resource, embedded
 
-EMBEDDED = Path(__file__).parents[1] / "models" / "rater" / "rater.npz"
 COVERAGE = 0.8
 """Share of single ratings that the interval is to hold."""
 CELLS = 6
@@ -130,7 +128,8 @@ class CaptionRater:
     """Rates pairs of a picture's and a text's vector. `about` says what it learned from, and for which encoder."""
 
     def __init__(self, path: Path | None = None) -> None:
-        place = path or EMBEDDED
+        self.resource = Resource.file(path) if path else embedded("rater", "rater.npz")
+        place = self.resource.files[0][1]
         try:
             with np.load(place, allow_pickle=False) as stored:
                 arrays = {
@@ -149,8 +148,10 @@ class CaptionRater:
             raise UsageError(
                 f"{place}: not a caption rater ({reason}); sightline train rater makes one"
             ) from None
-        digest = hashlib.blake2b(place.read_bytes(), digest_size=4).hexdigest()
-        self.signature = "embedded-1" if path is None else f"{place.name}@{digest}"
+
+    @property
+    def signature(self) -> str:
+        return self.resource.digest
 
     def _check(self) -> None:
         if self.form == "bilinear":
@@ -193,7 +194,6 @@ class CaptionRater:
         return np.asarray(same_picture(prints, self.arrays["seen"]).any(axis=1), np.bool_)
 
 
-@lru_cache(maxsize=4)
 def load_rater(path: str | None) -> CaptionRater:
     """The embedded rater, or the one in a file."""
     return CaptionRater(Path(path) if path else None)

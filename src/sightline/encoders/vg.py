@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from sightline.encoders.base import unit
 from sightline.errors import UsageError
+from sightline.resources import Resource, embedded
 
-EMBEDDED = Path(__file__).parents[1] / "models" / "vg" / "vg.npz"
 Floats = NDArray[np.float32]
 
 
@@ -17,6 +17,7 @@ class Words(Protocol):
     """Vectors of words: the embedded table of pieces, or a file's."""
 
     width: int
+    resource: Resource
 
     def of_text(self, text: str) -> Floats | None: ...
 
@@ -24,8 +25,9 @@ class Words(Protocol):
 class Grounding:
     """I_e = tanh(W_i h + b_i) and T_e = tanh(W_t t + b_t), of unit length: their product is the cosine."""
 
-    def __init__(self, path: Path | None = None) -> None:
-        place = path or EMBEDDED
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.resource = Resource.file(Path(path)) if path else embedded("vg", "vg.npz")
+        place = self.resource.files[0][1]
         try:
             with np.load(place, allow_pickle=False) as stored:
                 self._W_i, self._b_i, self._W_t, self._b_t = (
@@ -36,7 +38,10 @@ class Grounding:
             raise UsageError(
                 f"{place}: not a RoViST-VG model ({fault}); sightline train vg makes one"
             ) from None
-        self.signature = "embedded-1" if path is None else place.name
+
+    @property
+    def signature(self) -> str:
+        return self.resource.digest
 
     def fits(self, encoder: str, vectors: str) -> None:
         """Refuse vectors that these projections were not trained on: they would give numbers without meaning."""

@@ -6,10 +6,10 @@ that computes features must not depend on how items are batched, so that every b
 
 import dataclasses
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sightline.vision import Pictures, RegionSource
 
 V = TypeVar("V")
+P = ParamSpec("P")
 
 WORDLESS = "the text has no words; it counts as one of length 0"
 """The note of a score that was made all the same, as COCO's evaluation makes it."""
@@ -41,6 +42,10 @@ class Tools(Protocol):
     def regions(self) -> "RegionSource": ...
     @property
     def embedder(self) -> "Embedder": ...
+    def held(self, load: "Callable[P, V]", *args: "P.args", **kwargs: "P.kwargs") -> V:
+        """What a loader makes of its arguments: loaded once, and kept until the run ends."""
+        ...
+
     def references(self, file: str) -> "Iterable[Sequence[str]]":
         """The references in a file of items, item by item."""
         ...

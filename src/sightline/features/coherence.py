@@ -47,4 +47,4 @@ class Coherence(Feature[CoherenceValue]):
 
 
 def _model(tools: Tools) -> CoherenceModel:
-    return load_coherence(tools.option("coherence"))
+    return tools.held(load_coherence, tools.option("coherence"))

@@ -1,8 +1,7 @@
 """Word pieces in context, each with its best match on the other side: what BERTScore is made of."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
 from math import log
 from typing import Any
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from sightline.errors import Unscorable, UsageError, extra
 from sightline.features.base import Documents, Feature, Features, Fit, Statistic, Tools
-from sightline.pretrained import device, digest_ahead, load_pretrained, model_name
+from sightline.resources import device, load_pretrained
 
 TOGETHER = 64
 """Texts that go through the model at once."""
@@ -33,20 +32,6 @@ class MatchedAll:
     references: tuple[Matched, ...]
 
 
-@lru_cache(maxsize=1)
-def _load(name: str) -> tuple[Any, Any, str]:
-    """Tokeniser, model, and the model's name for signatures."""
-    transformers = extra("transformers", "torch")
-    digest = digest_ahead(name)
-    tokenizer, model = load_pretrained(
-        "model of bertscore",
-        name,
-        transformers.AutoTokenizer.from_pretrained,
-        transformers.AutoModel.from_pretrained,
-    )
-    return tokenizer, model.eval().to(device()), model_name(name, model, digest)
-
-
 @dataclass(frozen=True)
 class Encoded:
     """A text in a model's hidden states."""
@@ -59,43 +44,57 @@ class Encoded:
     """Unit vectors of all pieces, the model's marks included."""
 
 
-def encode(name: str, layer: int, texts: Collection[str]) -> dict[str, Encoded]:
-    """Texts of equal length go through the model together: nothing is padded, so neighbours change nothing."""
-    torch = extra("torch", "torch")
-    tokenizer, model, _ = _load(name)
-    depth = model.config.num_hidden_layers
-    if not -depth <= layer <= depth:
-        raise UsageError(f"bertscore:layer={layer}: the model has {depth} layers")
-    limit = min(tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", 512))
-    remembered = _remembered(name, layer)
-    found = {text: remembered[text] for text in texts if text in remembered}
-    by_length: dict[int, list[tuple[str, list[int], list[int]]]] = {}
-    for text in sorted(set(texts) - found.keys()):
-        made = tokenizer(text, truncation=True, max_length=limit, return_special_tokens_mask=True)
-        ids, marks = made["input_ids"], made["special_tokens_mask"]
-        by_length.setdefault(len(ids), []).append((text, ids, marks))
-    for alike in by_length.values():
-        for start in range(0, len(alike), TOGETHER):
-            some = alike[start : start + TOGETHER]
-            with torch.inference_mode():
-                given = torch.tensor([ids for _, ids, _ in some], device=model.device)
-                states = model(input_ids=given, output_hidden_states=True).hidden_states[layer]
-                rows = torch.nn.functional.normalize(states, dim=-1).cpu().numpy()
-            for (text, ids, marks), row in zip(some, rows, strict=True):
-                words = np.array(marks) == 0
-                found[text] = Encoded(tuple(np.array(ids)[words].tolist()), words, row)
-    for text, value in found.items():  # the latest at the end
-        remembered.pop(text, None)
-        remembered[text] = value
-    for text in list(remembered)[: max(len(remembered) - REMEMBERED, 0)]:
-        del remembered[text]
-    return found
+class ContextModel:
+    """A transformer whose hidden states stand for pieces in context."""
 
+    def __init__(self, name: str) -> None:
+        self._torch = extra("torch", "torch")
+        transformers = extra("transformers", "torch")
+        resource, (self._tokenizer, model) = load_pretrained(
+            "model of bertscore",
+            name,
+            transformers.AutoTokenizer.from_pretrained,
+            transformers.AutoModel.from_pretrained,
+        )
+        self._model: Any = model.eval().to(device())
+        self.resource = replace(resource, device=device())
+        self._remembered: dict[tuple[int, str], Encoded] = {}
+        """What it made of the latest texts: references and captions come again and again."""
 
-@lru_cache(maxsize=2)
-def _remembered(name: str, layer: int) -> dict[str, Encoded]:
-    """What a model made of the latest texts: references and captions come again and again."""
-    return {}
+    @property
+    def signature(self) -> str:
+        return f"{self._model.config.model_type}@{self.resource.digest}"
+
+    def encode(self, layer: int, texts: Collection[str]) -> dict[str, Encoded]:
+        """Texts of equal length go through the model together: nothing is padded, so neighbours change nothing."""
+        torch, remembered = self._torch, self._remembered
+        depth = self._model.config.num_hidden_layers
+        if not -depth <= layer <= depth:
+            raise UsageError(f"bertscore:layer={layer}: the model has {depth} layers")
+        longest = getattr(self._model.config, "max_position_embeddings", 512)
+        limit = min(self._tokenizer.model_max_length, longest)
+        found = {text: remembered[layer, text] for text in texts if (layer, text) in remembered}
+        by_length: dict[int, list[tuple[str, list[int], list[int]]]] = {}
+        for text in sorted(set(texts) - found.keys()):
+            made = self._tokenizer(text, truncation=True, max_length=limit, return_special_tokens_mask=True)
+            ids, marks = made["input_ids"], made["special_tokens_mask"]
+            by_length.setdefault(len(ids), []).append((text, ids, marks))
+        for alike in by_length.values():
+            for start in range(0, len(alike), TOGETHER):
+                some = alike[start : start + TOGETHER]
+                with torch.inference_mode():
+                    given = torch.tensor([ids for _, ids, _ in some], device=self._model.device)
+                    states = self._model(input_ids=given, output_hidden_states=True).hidden_states[layer]
+                    rows = torch.nn.functional.normalize(states, dim=-1).cpu().numpy()
+                for (text, ids, marks), row in zip(some, rows, strict=True):
+                    words = np.array(marks) == 0
+                    found[text] = Encoded(tuple(np.array(ids)[words].tolist()), words, row)
+        for text, value in found.items():  # the latest at the end
+            remembered.pop((layer, text), None)
+            remembered[layer, text] = value
+        for key in list(remembered)[: max(len(remembered) - REMEMBERED, 0)]:
+            del remembered[key]
+        return found
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,8 @@ class ContextualMatches(Feature[MatchedAll]):
             (got.item.whole_text.strip(), [text.strip() for text in got.item.references if text.strip()])
             for got in batch
         ]
-        known = encode(self.model, self.layer, {text for own, others in texts for text in (own, *others)})
+        every = {text for own, others in texts for text in (own, *others)}
+        known = tools.held(ContextModel, self.model).encode(self.layer, every)
         return [self._match(own, others, known) for own, others in texts]
 
     def _match(
@@ -130,7 +130,7 @@ class ContextualMatches(Feature[MatchedAll]):
         return MatchedAll(tuple(pairs))
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return {"model": _load(self.model)[2], "layer": str(self.layer)}
+        return {"model": tools.held(ContextModel, self.model).signature, "layer": str(self.layer)}
 
 
 @dataclass(frozen=True)

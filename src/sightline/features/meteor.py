@@ -2,20 +2,19 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from sightline.errors import Unscorable, UsageError
+from sightline.errors import Unscorable
 from sightline.features.base import Feature, Features, Fit, Statistic, Tools
 from sightline.features.reference import TokenKind, Tokens
-from sightline.jars import ask_meteor, need_java
+from sightline.jars import ask_meteor, jar_files, meteor_jar
 from sightline.text.alignment import align
 from sightline.text.meteor_words import FUNCTION_WORDS, normal
 from sightline.text.paraphrases import Paraphrases, load_paraphrases
 from sightline.text.sentences import is_caption
-from sightline.text.wordnet import WordNet, load_wordnet, meteor_jar
+from sightline.text.wordnet import WordNet, load_wordnet
 
 Task = Literal["rank", "hter"]
 """What METEOR's weights were tuned for: COCO's caption evaluation uses `rank`, that of VIST stories `hter`."""
@@ -64,9 +63,9 @@ class MeteorMatches(Feature[MeteorCounts]):
         return (Tokens(self.kind),)
 
     def compute(self, batch: Sequence[Features], tools: Tools) -> list[MeteorCounts | Unscorable]:
-        wordnet = load_wordnet(tools.option("wordnet"))
+        wordnet = tools.held(load_wordnet, tools.option("wordnet"))
         table = tools.option("paraphrases")
-        paraphrases = load_paraphrases(table) if table else None
+        paraphrases = tools.held(load_paraphrases, table) if table else None
         found: list[MeteorCounts | Unscorable] = []
         for got in batch:
             value = got[Tokens(self.kind)]
@@ -77,12 +76,14 @@ class MeteorMatches(Feature[MeteorCounts]):
         return found
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        wordnet = load_wordnet(tools.option("wordnet"))
-        stages = ["exact", "stem"] + ([f"synonym({wordnet.name})"] if wordnet else [])
+        wordnet = tools.held(load_wordnet, tools.option("wordnet"))
+        stages = ["exact", "stem"] + ([f"synonym({wordnet.resource.digest})"] if wordnet else [])
         if table := tools.option("paraphrases"):
-            stages.append(f"paraphrase({Path(table).name})")
-        jar = wordnet is not None and wordnet.function_words is not None
-        return {"stages": "+".join(stages), "function": wordnet.name if jar and wordnet else "embedded"}
+            stages.append(f"paraphrase({tools.held(load_paraphrases, table).resource.digest})")
+        function = (
+            "embedded" if wordnet is None or wordnet.function_words is None else wordnet.resource.digest
+        )
+        return {"stages": "+".join(stages), "function": function}
 
 
 @dataclass(frozen=True)
@@ -124,11 +125,13 @@ class JavaMeteor(Feature[MeteorCounts]):
             for value in values
             for reference in value.references
         ]
-        rows = iter([from_java(line) for line in ask_meteor(_jar(tools), lines, norm=self.kind == "ptb")])
+        jar = meteor_jar(tools.option("meteor_jar"))
+        rows = map(from_java, ask_meteor(jar, lines, norm=self.kind == "ptb"))
         return [MeteorCounts(tuple(next(rows) for _ in value.references)) for value in values]
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return {"stages": f"exact+stem+synonym+paraphrase({_jar(tools).name})"}
+        jar = jar_files(meteor_jar(tools.option("meteor_jar")))
+        return {"stages": f"exact+stem+synonym+paraphrase({jar.digest})"}
 
 
 def from_java(line: str) -> tuple[float, ...]:
@@ -143,12 +146,3 @@ def from_java(line: str) -> tuple[float, ...]:
 def _plain(words: Sequence[str]) -> str:
     """Words in one line of the jar's protocol, whatever they hold."""
     return " ".join(word.replace("|||", "").replace("\n", " ") for word in words)
-
-
-def _jar(tools: Tools) -> Path:
-    given = tools.option("meteor_jar")
-    jar = Path(given) if given else meteor_jar()
-    need_java("meteor:engine=java", "meteor")
-    if jar is None or not jar.is_file():
-        raise UsageError("meteor:engine=java needs meteor-1.5.jar: pip install pycocoevalcap")
-    return jar

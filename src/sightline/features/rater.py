@@ -67,7 +67,7 @@ class PredictedRating(Feature[PredictedRatingValue]):
         return values
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return {"encoder": tools.embedder.signature, "rater": _model(tools).signature}
+        return {**tools.embedder.parts, "rater": _model(tools).signature}
 
 
 def _seen(model: CaptionRater, pictures: Sequence[Picture]) -> NDArray[np.bool_]:
@@ -79,6 +79,6 @@ def _seen(model: CaptionRater, pictures: Sequence[Picture]) -> NDArray[np.bool_]
 
 
 def _model(tools: Tools) -> CaptionRater:
-    model = load_rater(tools.option("rater"))
+    model = tools.held(load_rater, tools.option("rater"))
     model.fits(tools.embedder.signature)
     return model

@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
-from sightline.errors import Unscorable, UsageError
+from sightline.errors import Unscorable
 from sightline.features.base import Feature, Features, Tools
-from sightline.jars import ask_spice, need_java
+from sightline.jars import ask_spice, jar_files, spice_jar
 from sightline.text.language import Parsed, Phrase
 from sightline.text.wordnet import WordNet, load_wordnet
 
@@ -69,7 +68,7 @@ class SceneGraphs(Feature[GraphCounts]):
     value = GraphCounts
 
     def compute(self, batch: Sequence[Features], tools: Tools) -> list[GraphCounts | Unscorable]:
-        wordnet = load_wordnet(tools.option("wordnet"))
+        wordnet = tools.held(load_wordnet, tools.option("wordnet"))
         texts = [(got.item.whole_text, *(r for r in got.item.references if r.strip())) for got in batch]
         unique = list(dict.fromkeys(text for group in texts for text in group if text.strip()))
         said = {
@@ -90,8 +89,8 @@ class SceneGraphs(Feature[GraphCounts]):
         return found
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        wordnet = load_wordnet(tools.option("wordnet"))
-        return {"nlp": tools.language.signature, "synonyms": wordnet.name if wordnet else "none"}
+        wordnet = tools.held(load_wordnet, tools.option("wordnet"))
+        return {"nlp": tools.language.signature, "synonyms": wordnet.resource.digest if wordnet else "none"}
 
 
 @dataclass(frozen=True)
@@ -117,7 +116,7 @@ class SpiceGraphs(Feature[SpiceValue]):
             }
             for n, got in enumerate(able)
         ]
-        found = iter(ask_spice(_jar(tools), rows)) if rows else iter(())
+        found = iter(ask_spice(spice_jar(tools.option("spice_jar")), rows)) if rows else iter(())
         return [
             Unscorable(reason) if (reason := self._why_not(got)) else SpiceValue(*next(found))
             for got in batch
@@ -129,12 +128,4 @@ class SpiceGraphs(Feature[SpiceValue]):
         return None if got.item.whole_text.strip() else "the text has no words"
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return {"jar": _jar(tools).name}
-
-
-def _jar(tools: Tools) -> Path:
-    given = tools.option("spice_jar")
-    if not given or not Path(given).is_file():
-        raise UsageError("spice runs only through its jar: give --option spice_jar=PATH, or use scenegraph")
-    need_java("spice", "scenegraph")
-    return Path(given)
+        return {"jar": jar_files(spice_jar(tools.option("spice_jar"))).digest}

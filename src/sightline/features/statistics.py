@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -51,7 +50,7 @@ class Theta(Statistic[float]):
             for got in corpus:
                 if got.failure(Alignment(self.units)) is None:
                     similarity = SCALE * np.clip(got[Alignment(self.units)].cosine.max(axis=1), 0, None)
-                    sums.append(float(similarity.sum()))
+                    sums.append(math.fsum(similarity.tolist()))
                     count += len(similarity)
             if choice == "corpus" and not count:
                 raise UsageError("theta cannot be the corpus mean: no story has a phrase and a picture")
@@ -109,7 +108,7 @@ class WordIdf(Statistic[Idf]):
             fitted = Idf.fit(self._words(got) for got in corpus if got.failure(Phrases(self.units)) is None)
             if choice == "corpus" or fitted.stories >= ENOUGH:
                 return Fit(fitted, "corpus")
-        return Fit(Idf.shipped(), "shipped")
+        return Fit(tools.held(Idf.shipped), "shipped")
 
     def save(self, value: Idf) -> dict[str, Any]:
         return value.to_json()
@@ -118,7 +117,12 @@ class WordIdf(Statistic[Idf]):
         return Idf.from_json(saved)
 
     def _given(self, choice: str, tools: Tools) -> Fit[Idf]:
-        return tools.stored(choice, self) or Fit(Idf.load(Path(choice)), "file")
+        found = tools.stored(choice, self)
+        if found is None:
+            given = Idf.load(choice)  # not held: it is small, and may change on disk
+            # by whatever path: what is shipped is named as shipped
+            found = Fit(given, "shipped" if given == tools.held(Idf.shipped) else "file")
+        return found
 
     def _words(self, got: Features) -> list[str]:
         return [word.text for mention in got[Phrases(self.units)].mentions for word in mention.words]

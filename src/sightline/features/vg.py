@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -66,22 +64,17 @@ class NounGrounding(Feature[NounsValue]):
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
         model, _ = _model(tools)
-        return {"encoder": tools.embedder.signature, "vg": model.signature, "vectors": model.vectors}
+        return {**tools.embedder.parts, "vg": model.signature, "vectors": model.vectors}
 
 
 def _model(tools: Tools) -> tuple[Grounding, Words]:
-    model = _open(tools.option("vg"))
-    given = tools.option("vectors")
-    words: Words = _read(given) if given else pieces()
-    model.fits(tools.embedder.signature, f"file:{Path(given).name}" if given else "embedded")
+    vg = tools.option("vg")
+    model, words = tools.held(Grounding, vg), word_vectors(tools)
+    model.fits(tools.embedder.signature, words.resource.digest)
     return model, words
 
 
-@lru_cache(maxsize=4)
-def _open(path: str | None) -> Grounding:
-    return Grounding(Path(path) if path else None)
-
-
-@lru_cache(maxsize=2)
-def _read(path: str) -> WordVectors:
-    return WordVectors.from_file(Path(path))
+def word_vectors(tools: Tools) -> Words:
+    """The vectors that the user gave, or the embedded table of word pieces."""
+    given = tools.option("vectors")
+    return tools.held(WordVectors.from_file, given) if given else tools.held(pieces)

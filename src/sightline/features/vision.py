@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,7 +66,7 @@ def _propose(pictures: Sequence[Picture], tools: Tools) -> list[tuple[Box, ...] 
 
 
 def _regions(
-    item: Item, pictures: Sequence[Picture], proposed: Mapping[Path, tuple[Box, ...] | Unscorable]
+    item: Item, pictures: Sequence[Picture], proposed: Mapping[Any, tuple[Box, ...] | Unscorable]
 ) -> RegionsValue | Unscorable:
     if item.regions is not None:
         if len(item.regions) != len(pictures):
@@ -150,7 +149,7 @@ class Alignment(Feature[AlignmentValue]):
         return _Job(tuple(first), tuple(first.values()), pictures, boxes)
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return {"encoder": tools.embedder.signature}
+        return tools.embedder.parts
 
 
 @dataclass(frozen=True)
@@ -233,7 +232,7 @@ class PairSimilarity(Feature[PairsValue]):
         ]
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return {"encoder": tools.embedder.signature}
+        return tools.embedder.parts
 
 
 def sentence_pairs(got: Features, tools: Tools) -> list[tuple[str, Picture]] | Unscorable:
@@ -284,4 +283,4 @@ class ReferenceSimilarity(Feature[ReferenceCosines]):
         ]
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return {"encoder": tools.embedder.signature}
+        return tools.embedder.parts

@@ -2,46 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import Unscorable, UsageError, extra
+from sightline.errors import Unscorable, extra
 from sightline.features.base import Feature, Features, Tools
 from sightline.features.reference import Tokens
+from sightline.features.vg import word_vectors
 from sightline.text.meteor_words import FUNCTION_WORDS
 
 Floats = NDArray[np.float64]
-
-
-@lru_cache(maxsize=2)
-def load_vectors(path: str) -> dict[str, NDArray[np.float32]]:
-    """Word vectors in GloVe's text form: a word and its numbers on each line."""
-    found: dict[str, NDArray[np.float32]] = {}
-    try:
-        with Path(path).open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                word, *values = line.rstrip("\n").split(" ")
-                if number == 1 and len(values) == 1:
-                    continue  # word2vec's header
-                found[word] = np.array(values, np.float32)
-    except (OSError, UnicodeDecodeError, ValueError) as fault:
-        raise UsageError(f"{path}: not a file of word vectors ({fault})") from None
-    return found
-
-
-def vector(word: str, given: str | None) -> Floats | None:
-    """A word's vector from the given file, or from the embedded table; None where it is unknown."""
-    if given:
-        found = load_vectors(given).get(word)
-    else:
-        from sightline.encoders.pieces import pieces
-
-        found = pieces().of_text(word)
-    return None if found is None else found.astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -77,14 +49,15 @@ class WordMovers(Feature[Distances]):
         return (Tokens("ptb"),)
 
     def compute(self, batch: Sequence[Features], tools: Tools) -> list[Distances | Unscorable]:
-        given = tools.option("vectors")
+        words_of = word_vectors(tools)
         known: dict[str, Floats] = {}
         found: list[Distances | Unscorable] = []
         for got in batch:
             value = got[Tokens("ptb")]
             texts = [_content(words) for words in (value.candidate, *value.references)]
             for word in {word for words in texts for word in words} - known.keys():
-                if (row := vector(word, given)) is not None:
+                if (found_row := words_of.of_text(word)) is not None:
+                    row = found_row.astype(np.float64)
                     known[word] = row / (float(np.linalg.norm(row)) or 1.0)
             distances = [movers_distance(texts[0], words, known) for words in texts[1:]]
             there = tuple(d for d in distances if d is not None)
@@ -92,8 +65,7 @@ class WordMovers(Feature[Distances]):
         return found
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        given = tools.option("vectors")
-        return {"vectors": Path(given).name if given else "embedded"}
+        return {"vectors": word_vectors(tools).resource.digest}
 
 
 def _content(words: Sequence[str]) -> list[str]:

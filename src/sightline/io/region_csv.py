@@ -1,6 +1,5 @@
 """The published region files: CSV with image_id and bbox, one region a row (GROOViST and RoViST use them)."""
 
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,9 +39,3 @@ def read_regions(path: Path) -> Iterator[tuple[str, Box]]:
             ids.append("/".join(Path(name).parts[-2:]))
         for id in dict.fromkeys(ids):
             yield id, box
-
-
-def file_digest(path: Path) -> str:
-    """A short name for the file's content, for signatures."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:12]

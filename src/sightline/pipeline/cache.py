@@ -7,6 +7,9 @@ from pathlib import Path
 
 from sightline.errors import UsageError
 
+FORM = 2
+"""Of the file: one of another form is refused, not misread."""
+
 LIMIT = 4 << 30
 """Bytes the cache may grow to; past it, the oldest half goes."""
 
@@ -22,6 +25,12 @@ class Cache:
                 folder.mkdir(parents=True, exist_ok=True)
                 place = str(folder / "cache.sqlite")
             self._db = sqlite3.connect(place, check_same_thread=False, timeout=60)
+            (form,) = self._db.execute("PRAGMA user_version").fetchone()
+            if form != FORM and self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
+                raise UsageError(
+                    f"{place} was made by another version of Sightline; delete it, or give --cache DIR or --no-cache"
+                )
+            self._db.execute(f"PRAGMA user_version={FORM}")
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.execute("CREATE TABLE IF NOT EXISTS entry (key TEXT PRIMARY KEY, value BLOB NOT NULL)")

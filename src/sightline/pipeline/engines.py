@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from sightline.errors import extra
+from sightline.errors import UsageError, extra
 from sightline.features.base import Features
-from sightline.pipeline.plan import Plan, compute
+from sightline.pipeline.plan import Plan, compute, difference, fingerprint
 from sightline.pipeline.settings import LocalTools, Settings
 from sightline.registry import Registry
 
@@ -37,20 +37,32 @@ def ray(plan: Plan, tools: LocalTools, batches: Iterable[Batch]) -> Iterator[Bat
         cluster.init(log_to_driver=False, include_dashboard=False)
     work = cluster.remote(_work)
     specs, settings = tuple(plan.metrics), tools.settings
+    expected = tuple(fingerprint(plan, tools).items())
     pending: list[Any] = []
     for batch in batches:
-        pending.append(work.remote(specs, settings, batch))
+        pending.append(work.remote(specs, settings, expected, batch))
         if len(pending) >= 2 * int(cluster.cluster_resources().get("CPU", 1)):
             yield cluster.get(pending.pop(0))
     while pending:
         yield cluster.get(pending.pop(0))
 
 
-_tools_of: dict[Settings, LocalTools] = {}
+Expected = tuple[tuple[str, str], ...]
+_tools_of: dict[tuple[Settings, Expected], LocalTools] = {}
+"""Of a worker: the tools of the run it works for, of one at a time."""
 
 
-def _work(specs: tuple[str, ...], settings: Settings, batch: Batch) -> Batch:
-    """Runs on a worker, which keeps its tools from batch to batch."""
-    tools = _tools_of.setdefault(settings, LocalTools(settings))
-    compute(Plan.of(specs), [got for _, got in batch], tools)
+def _work(specs: tuple[str, ...], settings: Settings, expected: Expected, batch: Batch) -> Batch:
+    """Runs on a worker, which keeps its tools from batch to batch, and measures with the same models or not at all."""
+    plan = Plan.of(specs)
+    tools = _tools_of.get((settings, expected))
+    if tools is None:
+        for other in _tools_of.values():
+            other.close()
+        _tools_of.clear()
+        tools = LocalTools(settings)
+        if told := difference(dict(expected), fingerprint(plan, tools)):
+            raise UsageError(f"a worker has other models or files than this process: {told}")
+        _tools_of[settings, expected] = tools
+    compute(plan, [got for _, got in batch], tools)
     return batch

@@ -6,7 +6,7 @@ Features are stored as MessagePack, never as pickles: a journal from somebody el
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,10 @@ import numpy as np
 from sightline.errors import Unscorable, UsageError
 from sightline.features.base import Feature, Features
 from sightline.items import Item, Key
+from sightline.pipeline.plan import difference
 
-FORMAT = 2
-"""What a journal looks like; one that looks otherwise is refused."""
+FORMAT = 3
+"""What a journal looks like; one that looks otherwise is refused, not misread."""
 
 
 def _to_wire(value: Any) -> Any:
@@ -56,15 +57,23 @@ class Stored:
     reason: str | None = None
 
 
+def _refuse_other_forms(path: Path | None, db: sqlite3.Connection) -> None:
+    (form,) = db.execute("PRAGMA user_version").fetchone()
+    if form != FORMAT and db.execute("SELECT 1 FROM sqlite_master").fetchone():
+        raise UsageError(f"{path} was left by another version of Sightline; start over with --overwrite")
+
+
 class Journal:
     """Items and their features in the order they came, in a SQLite file (or in memory)."""
 
-    def __init__(self, path: Path | None, fingerprint: str) -> None:
+    def __init__(self, path: Path | None, fingerprint: Mapping[str, str]) -> None:
         self.path = path
         try:
             self._db = sqlite3.connect(":memory:" if path is None else str(path))
+            _refuse_other_forms(path, self._db)
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=FULL")
+            self._db.execute(f"PRAGMA user_version={FORMAT}")
             self._db.execute("CREATE TABLE IF NOT EXISTS about (fingerprint TEXT)")
             self._db.execute(
                 "CREATE TABLE IF NOT EXISTS entry "
@@ -79,11 +88,11 @@ class Journal:
                 f"{path}: not a journal of Sightline ({fault}); delete it to start over"
             ) from None
         if known is None:
-            self._db.execute("INSERT INTO about VALUES (?)", (fingerprint,))
+            self._db.execute("INSERT INTO about VALUES (?)", (json.dumps(dict(fingerprint)),))
             self._db.commit()
-        elif known[0] != fingerprint:
+        elif told := difference(json.loads(known[0]), fingerprint):
             raise UsageError(
-                f"{path} belongs to a run with other metrics or settings; repeat those, or start over with --overwrite"
+                f"{path} belongs to another run: {told}; repeat that one, or start over with --overwrite"
             )
 
     def renew(self, batch: Sequence[tuple[int, Features]]) -> set[Key]:
@@ -121,12 +130,9 @@ class Journal:
 
     def read(self, kept: Sequence[Feature[Any]], places: int) -> Iterator[Features]:
         """Every item with the features kept of it, in order; those of an earlier input (beyond `places`) left out."""
-        rows = self._db.cursor().execute(
-            "SELECT item, features FROM entry WHERE place >= 0 AND place < ? ORDER BY place", (places,)
-        )
-        for item, features in rows:
+        for item, features in self.rows(places):
             got = Features(decode(item, Item))
-            for feature, stored in zip(kept, decode(features, list[Stored]), strict=True):
+            for feature, stored in zip(kept, features, strict=True):
                 got.put(
                     feature,
                     Unscorable(stored.reason)
@@ -134,6 +140,14 @@ class Journal:
                     else decode(stored.value, feature.value),
                 )
             yield got
+
+    def rows(self, places: int) -> Iterator[tuple[bytes, list[Stored]]]:
+        """Every item and its features as they are stored, in order."""
+        rows = self._db.cursor().execute(
+            "SELECT item, features FROM entry WHERE place >= 0 AND place < ? ORDER BY place", (places,)
+        )
+        for item, features in rows:
+            yield item, decode(features, list[Stored])
 
     def items(self, places: int) -> Iterator[Item]:
         rows = self._db.cursor().execute(

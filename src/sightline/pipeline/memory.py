@@ -35,7 +35,7 @@ def score_in_memory(
 ) -> Kept:
     """Score every item; corpus statistics are fitted on the items whose keys are in `learn_from`, or from all."""
     kept = Kept()
-    journal = Journal(None, run.fingerprint)
+    journal = Journal(None, {})
     try:
         kept.summary = run.score(items, journal, kept, progress, learn_from)
     finally:

@@ -1,12 +1,13 @@
 """Which features a set of metrics needs, in what order, each once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sightline.errors import Unscorable, UsageError
 from sightline.features.base import Feature, Features, Statistic, Tools, in_order
 from sightline.metrics import Metric, make_metric
+from sightline.metrics.base import package_version
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,27 @@ def compute(plan: Plan, batch: Sequence[Features], tools: Tools) -> None:
         if able:
             for got, value in zip(able, compute_or_split(feature, able, tools), strict=True):
                 got.put(feature, value)
+
+
+def fingerprint(plan: Plan, tools: Tools) -> dict[str, str]:
+    """What the features of an item depend on, by what it is: each feature's part of a signature.
+
+    The models are loaded for it.
+    """
+    found = {"version": package_version(), "metrics": " ".join(plan.metrics)}
+    for feature in plan.features:
+        for key, value in feature.signature(tools).items():
+            found[f"{feature} {key}"] = value
+    return found
+
+
+def difference(one: Mapping[str, str], other: Mapping[str, str]) -> str | None:
+    """The first thing in which two fingerprints differ, told; None where they are equal."""
+    for key in dict.fromkeys((*one, *other)):
+        before, now = one.get(key, "none"), other.get(key, "none")
+        if before != now:
+            return f"{key.split()[-1]} was {before}, now it is {now}"
+    return None
 
 
 def compute_or_split(feature: Feature[Any], batch: Sequence[Features], tools: Tools) -> Sequence[Any]:

@@ -1,6 +1,7 @@
 """A run, from items to scores: features batch by batch into the journal, corpus statistics, then every score."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -14,12 +15,12 @@ from sightline.io import BadLine
 from sightline.io.provenance import provenance
 from sightline.items import DUPLICATE, Failure, Item, Key, Score
 from sightline.metrics import Metric
-from sightline.metrics.base import package_version
 from sightline.pipeline.engines import Batch, engines
-from sightline.pipeline.journal import FORMAT, InputDigest, Journal
-from sightline.pipeline.plan import Plan
+from sightline.pipeline.journal import InputDigest, Journal
+from sightline.pipeline.plan import Plan, fingerprint
 from sightline.pipeline.settings import LocalTools, Settings
 from sightline.pipeline.totals import Totals
+from sightline.resources import Holder
 from sightline.text.sentences import is_caption
 
 BATCH_ITEMS = 256
@@ -55,13 +56,25 @@ class Corpus:
 
 
 class Run:
-    """One scoring run. `fingerprint` says what must be equal for a later run to go on from its journal."""
+    """One scoring run. What it loads is let go when it ends, unless the caller gives a holder that keeps it."""
 
-    def __init__(self, specs: Sequence[str], settings: Settings, engine: str = "local") -> None:
+    def __init__(
+        self, specs: Sequence[str], settings: Settings, engine: str = "local", holder: Holder | None = None
+    ) -> None:
         self.plan = Plan.of(specs)
-        self.tools = LocalTools(settings)
+        self.tools = LocalTools(settings, holder)
         self.engine = engines.get(engine)
-        self.fingerprint = repr((FORMAT, package_version(), tuple(self.plan.metrics), settings.fingerprint))
+
+    @property
+    def fingerprint(self) -> dict[str, str]:
+        """What must be equal for a later run to go on from this one's journal."""
+        return fingerprint(self.plan, self.tools)
+
+    def of(self, specs: Sequence[str]) -> "Run":
+        """The same with some of its metrics only, maybe with none."""
+        other = copy(self)
+        other.plan = Plan.of(specs) if specs else Plan({}, (), (), ())
+        return other
 
     def score(
         self,
@@ -76,6 +89,19 @@ class Run:
         Corpus statistics are fitted once, whatever systems there are: on the items whose keys are in `learn_from`, on
         those of the system that the option `fit_on` names, or on all.
         """
+        try:
+            return self._score(items, journal, sink, progress, learn_from)
+        finally:
+            self.tools.close()
+
+    def _score(
+        self,
+        items: Iterable[Item | BadLine],
+        journal: Journal,
+        sink: Sink,
+        progress: Progress,
+        learn_from: Collection[Key] | None,
+    ) -> dict[str, Any]:
         for statistic in self.plan.statistics:
             statistic.check(self.tools)
         left_out = LeftOut()
@@ -90,7 +116,7 @@ class Run:
         done = 0
         for batch in _chunks(corpus, BATCH_ITEMS):
             for spec, metric in self.plan.metrics.items():
-                able, scores, failures = _score(spec, metric, batch, fitted, signatures[spec])
+                able, scores, failures = score_batch(spec, metric, batch, fitted, signatures[spec])
                 totals.add(spec, able, scores)
                 totals.fail(failures)
                 sink.add(scores, failures)
@@ -103,6 +129,7 @@ class Run:
         self.fitted = fitted
         return {
             **totals.summary(signatures),
+            "resources": self._resources(signatures.values()),
             "items": places,
             "duplicates": len(left_out.duplicates),
             "bad_lines": len(left_out.bad_lines),
@@ -111,6 +138,12 @@ class Run:
             "input": {"digest": str(left_out.digest)},
             "settings": self.tools.settings.told,
         }
+
+    def _resources(self, signatures: Iterable[str]) -> dict[str, dict[str, str]]:
+        """What stands behind the digests in the signatures: what the user wrote, where it lies, what it ran on."""
+        text = " ".join(signatures)
+        held = {one.digest: one.told() for one in self.tools.holder.resources()}
+        return {digest: held[digest] for digest in sorted(held) if digest in text}
 
     def _learned(
         self, learn_from: Collection[Key] | None, left_out: "LeftOut"
@@ -189,7 +222,7 @@ class LeftOut:
         ]
 
 
-def _score(
+def score_batch(
     spec: str, metric: Metric, batch: Sequence[Features], fitted: Fitted, signature: str
 ) -> tuple[list[Item], list[Score], list[Failure]]:
     """Scores with the items they are of, and the failures of the others."""

@@ -1,12 +1,10 @@
 """What a user chooses for a run, and the tools made from those choices."""
 
-import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import msgspec
 
@@ -20,10 +18,12 @@ from sightline.io.table import Cells, TableFile
 from sightline.items import Box
 from sightline.pipeline.cache import Cache
 from sightline.pipeline.statistics import stored
-from sightline.text.concreteness import Concreteness
+from sightline.resources import Holder
+from sightline.text.concreteness import Concreteness, load_concreteness
 from sightline.text.language import Language
 from sightline.vision import Picture, Pictures, RegionSource, load_regions
 
+P = ParamSpec("P")
 V = TypeVar("V")
 
 
@@ -40,19 +40,6 @@ class Settings:
     """None keeps vectors in memory for the run only."""
     options: tuple[tuple[str, str], ...] = ()
     """Named choices that single features ask for, of those in `sightline.features.options`."""
-
-    @property
-    def fingerprint(self) -> tuple[str, ...]:
-        """What the features of an item depend on: each choice, with the state of the file or folder it names."""
-        chosen = (
-            self.encoder,
-            self.nlp,
-            self.regions,
-            str(self.region_count),
-            f"concreteness:{self.concreteness or 'embedded'}",
-            *(f"{name}:{value}" for name, value in self.options if not options.get(name).late),
-        )
-        return tuple(f"{choice}@{_state(choice)}" for choice in chosen)
 
     @property
     def told(self) -> dict[str, Any]:
@@ -84,49 +71,57 @@ class Settings:
         return replace(self, cache=cache)
 
 
-def _state(choice: str) -> str:
-    """Sizes and times of the files behind `PATH` or `name:PATH`; nothing where no path is named."""
-    place = Path(choice.partition(":")[2] or choice)
-    files = sorted(place.rglob("*")) if place.is_dir() else [place] if place.is_file() else []
-    states = [(file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.is_file()]
-    return hashlib.blake2b(repr(states).encode(), digest_size=8).hexdigest() if states else ""
-
-
 class LocalTools:
-    """The tools of this process. Each is loaded when first asked for."""
+    """The tools of this process. Each is loaded when first asked for, and held until the run ends."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, holder: Holder | None = None) -> None:
+        """With a holder of the caller's own, what is loaded stays loaded for the next run."""
         if settings.region_count < 1:
             raise UsageError("at least one region per picture is needed")
         self.settings = settings
+        self.holder = holder or Holder()
+        self.holder.refresh()
+        self._for_the_run = Holder()
+        self._own = holder is None
 
-    @cached_property
+    @property
     def cache(self) -> Cache:
-        return Cache(self.settings.cache)
+        return self._for_the_run.get(Cache, self.settings.cache)
 
-    @cached_property
+    @property
+    def pictures(self) -> Pictures:
+        return self._for_the_run.get(Pictures)
+
+    @property
     def language(self) -> Language:
         from sightline.text.spacy_language import load_language  # spaCy takes seconds to import
 
-        return load_language(self.settings.nlp)
+        return self.held(load_language, self.settings.nlp)
 
-    @cached_property
+    @property
     def concreteness(self) -> Concreteness:
-        given = self.settings.concreteness
-        return Concreteness.from_file(given) if given else Concreteness.embedded()
+        return self.held(load_concreteness, self.settings.concreteness)
 
-    @cached_property
-    def pictures(self) -> Pictures:
-        return Pictures()
-
-    @cached_property
+    @property
     def regions(self) -> RegionSource:
-        source = load_regions(self.settings.regions, self.settings.region_count)
-        return source if getattr(source, "by_name", False) else RememberedRegions(source, self.cache)
+        source = self.held(load_regions, self.settings.regions, self.settings.region_count)
+        by_name = getattr(source, "by_name", False)
+        return source if by_name else self._for_the_run.get(self._remembered)
 
-    @cached_property
+    @property
     def embedder(self) -> Embedder:
-        return Embedder(load_encoder(self.settings.encoder), self.cache)
+        return self._for_the_run.get(self._embedder)
+
+    def _remembered(self) -> RegionSource:
+        source = self.held(load_regions, self.settings.regions, self.settings.region_count)
+        return RememberedRegions(source, self.cache)
+
+    def _embedder(self) -> Embedder:
+        return Embedder(self.held(load_encoder, self.settings.encoder), self.cache)
+
+    def held(self, load: Callable[P, V], *args: P.args, **kwargs: P.kwargs) -> V:
+        """What a loader makes of its arguments: loaded once, and kept until the run ends."""
+        return self.holder.get(load, *args, **kwargs)
 
     def references(self, file: str) -> Iterator[Sequence[str]]:
         """The references in a file of items or of references, row by row."""
@@ -138,6 +133,12 @@ class LocalTools:
 
     def option(self, name: str) -> str | None:
         return dict(self.settings.options).get(name)
+
+    def close(self) -> None:
+        """The run is done: what it loaded goes, but for what the caller's holder keeps."""
+        self._for_the_run.close()
+        if self._own:
+            self.holder.close()
 
 
 def _references(row: Cells | BadLine, where: str) -> Sequence[str]:

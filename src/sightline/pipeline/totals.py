@@ -39,6 +39,14 @@ class Totals:
             wordless = WORDLESS in score.evidence.notes
             self._of(item.system)[spec].add(item.group, (score.score, 1.0, *addends), wordless)
 
+    @property
+    def systems(self) -> list[str | None]:
+        return list(self._systems)
+
+    def meet(self, item: Item) -> None:
+        """Know of an item's system, also where none of its items has a score."""
+        self._of(item.system)
+
     def fail(self, failures: Sequence[Failure]) -> None:
         for failure in failures:
             self._of(failure.system)[failure.metric].failed += 1

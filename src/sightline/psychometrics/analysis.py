@@ -174,7 +174,9 @@ def analyse(ratings: Ratings, settings: Settings) -> Analysis:
     if ratings.known:
         analysis = replace(analysis, known=known_answers(ratings.known))
     if settings.facets:
-        analysis = replace(analysis, facets=fit_facets(ratings.values, ratings.persons, errors=True))
+        analysis = replace(
+            analysis, facets=fit_facets(ratings.values, ratings.persons, errors=True, unused=settings.unused)
+        )
     if settings.gold:
         chosen = select_workers(
             ratings.values, ratings.persons, settings.gold, threshold=settings.threshold, scale=settings.scale,

@@ -1,24 +1,14 @@
-"""Small charts as SVG, drawn on the server: no script, no style attribute, readable by a screen reader."""
+"""The application's figures, each drawn on a sheet: no script, no style attribute, readable by a screen reader."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
+
+from sightline.charts import Sheet
 
 WIDTH, HEIGHT, FOOT = 480, 180, 26
-
-
-def _svg(title: str, body: str, height: int = HEIGHT, table: Sequence[tuple[str, object]] = ()) -> Markup:
-    told = "; ".join(f"{name}: {value}" for name, value in table)
-    return Markup(
-        f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" '
-        f'aria-label="{escape(title)}. {escape(told)}">{body}</svg>'
-    )
-
-
-def _empty(title: str) -> Markup:
-    return _svg(
-        title, f'<text class="chart-none" x="{WIDTH / 2}" y="{HEIGHT / 2}">Nothing to show yet</text>'
-    )
+PARTS = (("good", "paper"), ("series-1", "paper"), ("line", "ink"))
+"""Colours of a bar's parts, and of the numbers on them."""
 
 
 def bars(values: Sequence[tuple[str, float]], title: str) -> Markup:
@@ -26,38 +16,27 @@ def bars(values: Sequence[tuple[str, float]], title: str) -> Markup:
     top = max((value for _, value in values), default=0)
     if not top:
         return _empty(title)
-    step = WIDTH / len(values)
-    room = HEIGHT - FOOT - 22
-    parts = []
+    sheet, step = Sheet(WIDTH, HEIGHT), WIDTH / len(values)
     for place, (name, value) in enumerate(values):
-        high = room * value / top
-        x, y = place * step + step * 0.15, HEIGHT - FOOT - high
-        middle = place * step + step / 2
-        parts.append(
-            f'<rect class="bar" x="{x:.1f}" y="{y:.1f}" width="{step * 0.7:.1f}" height="{high:.1f}" rx="3"/>'
-        )
-        parts.append(f'<text class="bar-value" x="{middle:.1f}" y="{y - 5:.1f}">{value:g}</text>')
-        parts.append(f'<text class="bar-name" x="{middle:.1f}" y="{HEIGHT - 8}">{escape(name)}</text>')
-    return _svg(title, "".join(parts), table=values)
+        high, middle = (HEIGHT - FOOT - 22) * value / top, (place + 0.5) * step
+        y = HEIGHT - FOOT - high
+        sheet.box(middle - step * 0.35, y, step * 0.7, high, colour="series-1", told=f"{name}: {value:g}")
+        sheet.text(middle, y - 5, f"{value:g}", size=12, colour="ink")
+        sheet.text(middle, HEIGHT - 8, name, size=12)
+    return _drawn(sheet, title, values)
 
 
 def spark(counts: Sequence[int], low: int) -> Markup:
     """Ratings per level as five or so small bars with their numbers, for a table's cell."""
-    top = max([*counts, 1])
-    parts = []
+    sheet, top = Sheet(16 * len(counts), 46), max([*counts, 1])
     for place, count in enumerate(counts):
-        high = max(22 * count / top, 2)
-        kind, middle = ("bar" if count else "bar-none"), place * 16 + 6.5
-        parts.append(
-            f'<rect class="{kind}" x="{place * 16}" y="{34 - high:.1f}" width="13" height="{high:.1f}" rx="2"/>'
-        )
+        high, middle = max(22 * count / top, 2), place * 16 + 6.5
+        sheet.box(place * 16, 34 - high, 13, high, colour="series-1" if count else "line")
         if count:
-            parts.append(f'<text x="{middle}" y="{31 - high:.1f}">{count}</text>')
-        parts.append(f'<text class="level" x="{middle}" y="44">{low + place}</text>')
-    told = ", ".join(f"{low + place}: {count}" for place, count in enumerate(counts))
-    return Markup(
-        f'<svg class="spark" viewBox="0 0 {16 * len(counts)} 46" role="img" aria-label="ratings per level: {told}">'
-        f"<title>{told}</title>{''.join(parts)}</svg>"
+            sheet.text(middle, 31 - high, str(count), size=8, colour="ink")
+        sheet.text(middle, 44, str(low + place), size=8)
+    return sheet.inline(
+        "ratings per level: " + _listed((str(low + n), count) for n, count in enumerate(counts)), "spark"
     )
 
 
@@ -65,23 +44,18 @@ def line(values: Sequence[float], title: str) -> Markup:
     """A line through values in order, with its last value written."""
     if len(values) < 2:
         return _empty(title)
-    low, high = min(0.0, *values), max(values)
-    span = (high - low) or 1
-    right = WIDTH - 46
-    points = [
-        (right * place / (len(values) - 1), 12 + (HEIGHT - 30) * (1 - (value - low) / span))
-        for place, value in enumerate(values)
-    ]
-    zero = 12 + (HEIGHT - 30) * (1 + low / span)
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    x, y = points[-1]
-    body = (
-        f'<line class="axis" x1="0" x2="{right}" y1="{zero:.1f}" y2="{zero:.1f}"/>'
-        f'<polygon class="area" points="0,{zero:.1f} {path} {right},{zero:.1f}"/>'
-        f'<polyline class="line" points="{path}"/><circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
-        f'<text class="line-value" x="{x + 9:.1f}" y="{y + 4:.1f}">{values[-1]:g}</text>'
-    )
-    return _svg(title, body, table=[("start", f"{values[0]:g}"), ("end", f"{values[-1]:g}")])
+    low, high, right = min(0.0, *values), max(values), WIDTH - 46
+    sheet, span = Sheet(WIDTH, HEIGHT), (high - low) or 1
+
+    def spot(place: int, value: float) -> tuple[float, float]:
+        return right * place / (len(values) - 1), 12 + (HEIGHT - 30) * (1 - (value - low) / span)
+
+    sheet.line(spot(0, 0), spot(len(values) - 1, 0), width=1.5)
+    sheet.line(*(spot(place, value) for place, value in enumerate(values)), colour="series-1", width=2.5)
+    x, y = spot(len(values) - 1, values[-1])
+    sheet.dot(x, y, colour="series-1", radius=4)
+    sheet.text(x + 9, y + 4, f"{values[-1]:g}", size=12, colour="ink", anchor="start")
+    return _drawn(sheet, title, [("start", f"{values[0]:g}"), ("end", f"{values[-1]:g}")])
 
 
 def progress(parts: Sequence[tuple[str, int]], title: str) -> Markup:
@@ -89,21 +63,17 @@ def progress(parts: Sequence[tuple[str, int]], title: str) -> Markup:
     whole = sum(count for _, count in parts)
     if not whole:
         return _empty(title)
-    left, body = 0.0, []
-    for number, (_, count) in enumerate(parts):
+    sheet, left, x = Sheet(WIDTH, 46), 0.0, 0.0
+    for (name, count), (colour, letters) in zip(parts, PARTS, strict=False):
         wide = WIDTH * count / whole
-        body.append(f'<rect class="part part-{number}" x="{left:.1f}" y="0" width="{wide:.1f}" height="18"/>')
+        sheet.box(left, 0, wide, 18, colour=colour)
         if wide > 34:
-            body.append(
-                f'<text class="part-value part-value-{number}" x="{left + wide / 2:.1f}" y="13">{count}</text>'
-            )
+            sheet.text(left + wide / 2, 13, str(count), size=12, colour=letters)
         left += wide
-    x = 0
-    for number, (name, count) in enumerate(parts):
-        body.append(f'<rect class="part part-{number}" x="{x}" y="30" width="10" height="10" rx="2"/>')
-        body.append(f'<text class="key" x="{x + 15}" y="39">{escape(name)} {count}</text>')
+        sheet.box(x, 30, 10, 10, colour=colour)
+        sheet.text(x + 15, 39, f"{name} {count}", size=12, anchor="start")
         x += 30 + 7 * len(f"{name} {count}")
-    return _svg(title, "".join(body), height=46, table=parts)
+    return _drawn(sheet, title, parts)
 
 
 def scatter(
@@ -112,21 +82,28 @@ def scatter(
     """Dots (x, y in 0-1, name, marked or not)."""
     if not dots:
         return _empty(title)
-    body = [
-        f'<line class="axis" x1="34" x2="{WIDTH}" y1="{HEIGHT - FOOT}" y2="{HEIGHT - FOOT}"/>',
-        f'<line class="axis" x1="34" x2="34" y1="6" y2="{HEIGHT - FOOT}"/>',
-        f'<text class="key" x="{WIDTH}" y="{HEIGHT - 8}" text-anchor="end">{escape(across)}</text>',
-        f'<text class="key" x="40" y="14">{escape(upward)}</text>',
-        '<text class="key" x="28" y="16" text-anchor="end">1</text>',
-        f'<text class="key" x="28" y="{HEIGHT - FOOT}" text-anchor="end">0</text>',
-    ]
+    sheet, foot = Sheet(WIDTH, HEIGHT), HEIGHT - FOOT
+    sheet.line((34, 6), (34, foot), (WIDTH, foot), width=1.5)
+    sheet.text(WIDTH, HEIGHT - 8, across, size=12, anchor="end")
+    sheet.text(40, 14, upward, size=12, anchor="start")
+    sheet.text(28, 16, "1", size=12, anchor="end")
+    sheet.text(28, foot, "0", size=12, anchor="end")
     for x, y, name, marked in dots:
         at = 40 + (WIDTH - 52) * min(x / (most_across or 1), 1)
-        up = HEIGHT - FOOT - (HEIGHT - FOOT - 12) * y
-        kind = "dot dot-marked" if marked else "dot"
-        body.append(
-            f'<circle class="{kind}" cx="{at:.1f}" cy="{up:.1f}" r="5"><title>{escape(name)}</title></circle>'
-        )
-    return _svg(
-        title, "".join(body), table=[(name, f"{across} {x:.1f}, {upward} {y:.2f}") for x, y, name, _ in dots]
-    )
+        colour = "bad" if marked else "series-1"
+        sheet.dot(at, foot - (foot - 12) * y, colour=colour, radius=5, told=name)
+    return _drawn(sheet, title, [(name, f"{across} {x:.1f}, {upward} {y:.2f}") for x, y, name, _ in dots])
+
+
+def _empty(title: str) -> Markup:
+    sheet = Sheet(WIDTH, HEIGHT)
+    sheet.text(WIDTH / 2, HEIGHT / 2, "Nothing to show yet", size=12)
+    return _drawn(sheet, title, ())
+
+
+def _drawn(sheet: Sheet, title: str, table: Iterable[tuple[str, object]]) -> Markup:
+    return sheet.inline(f"{title}. {_listed(table)}", "chart")
+
+
+def _listed(table: Iterable[tuple[str, object]]) -> str:
+    return "; ".join(f"{name}: {value}" for name, value in table)

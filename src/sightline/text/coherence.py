@@ -7,12 +7,10 @@ Both quantise each row of an activation on its own, so that a pair's probability
 pairs beside it.
 """
 
-import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,16 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import UsageError
+from sightline.resources import MODELS, Resource, shared
+from sightline.text.pairs import Floats, Pair, batches_by_width, sigmoid
 from sightline.text.wordpiece import WordPiece
 
-EMBEDDED = Path(__file__).parents[1] / "models" / "coherence"
+EMBEDDED = MODELS / "coherence"
 BATCH_PIECES = 512
 """Pieces read at once, padding included: enough to fill a core, little enough for its cache."""
 CHUNK_PAIRS = 1024
 """Pairs whose sentences are kept in memory at once."""
-
-Pair = tuple[str, str]
-Floats = NDArray[np.float64]
 
 
 class CoherenceModel(Protocol):
@@ -47,7 +44,7 @@ class CoherenceModel(Protocol):
         ...
 
 
-@lru_cache(maxsize=4)
+@shared
 def load_coherence(spec: str | None = None) -> CoherenceModel:
     """The embedded model, a folder that `sightline train coherence` made, or a transformers model by name
     or path.
@@ -65,8 +62,8 @@ class SentenceReader:
     """The lower layers: every sentence alone, as the states of its pieces."""
 
     def __init__(self, folder: Path) -> None:
-        self.digest = hashlib.blake2b(digest_size=4)
-        self._session, about = _session(folder / "sentence.onnx", self.digest)
+        self.resource = _files(folder, "sentence.onnx")
+        self._session, about = _session(folder / "sentence.onnx")
         try:
             settings = json.loads(about["settings"])
             self.longest = int(settings["longest"])
@@ -108,11 +105,15 @@ class OnnxCoherence:
 
     def __init__(self, folder: Path, threads: int | None = None) -> None:
         self._reader = SentenceReader(folder)
-        self._order, _ = _session(folder / "order.onnx", self._reader.digest)
+        self.resource = _files(folder, "sentence.onnx", "order.onnx").ahead()
+        self._order, _ = _session(folder / "order.onnx")
         self.longest = self._reader.longest
         self.words = self._reader.words
-        self.signature = f"{self._reader.name}@{self._reader.digest.hexdigest()}"
         self._threads = threads or len(os.sched_getaffinity(0))
+
+    @property
+    def signature(self) -> str:
+        return f"{self._reader.name}@{self.resource.digest}"
 
     def cut(self, sentence: str) -> bool:
         return self._reader.cut(sentence)
@@ -164,19 +165,23 @@ class OnnxCoherence:
         return logits
 
 
-def _session(path: Path, digest: Any) -> tuple[Any, dict[str, str]]:
-    """A model's session and what it says of itself; the digest takes its content in."""
+def _files(folder: Path, *names: str) -> Resource:
+    for name in names:
+        if not (folder / name).is_file():
+            raise UsageError(f"{folder / name}: there is no such coherence model")
+    given = "embedded" if folder == EMBEDDED else str(folder)
+    return Resource.folder(folder, [folder / name for name in names], given)
+
+
+def _session(path: Path) -> tuple[Any, dict[str, str]]:
+    """A model's session and what it says of itself."""
     import onnxruntime as ort
 
-    if not path.is_file():
-        raise UsageError(f"{path}: there is no such coherence model")
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1
     options.log_severity_level = 3
-    data = path.read_bytes()
-    digest.update(data)
     try:
-        session = ort.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        session = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as fault:  # ONNX Runtime has no common error of its own
         reason = str(fault).split("\n")[0]
         raise UsageError(f"{path}: not a model that can be read ({reason})") from None
@@ -186,19 +191,3 @@ def _session(path: Path, digest: Any) -> tuple[Any, dict[str, str]]:
 def _mask(rows: Sequence[int], widths: Sequence[int]) -> NDArray[np.int32]:
     lengths = np.array([widths[row] for row in rows])
     return (np.arange(lengths.max())[None] < lengths[:, None]).astype(np.int32)
-
-
-def batches_by_width(widths: Sequence[int], pieces: int) -> Iterator[list[int]]:
-    """Row numbers in batches of like width, so that little is padded."""
-    batch: list[int] = []
-    for row in sorted(range(len(widths)), key=widths.__getitem__):
-        if batch and (len(batch) + 1) * widths[row] > pieces:
-            yield batch
-            batch = []
-        batch.append(row)
-    if batch:
-        yield batch
-
-
-def sigmoid(z: Floats) -> Floats:
-    return np.exp(-np.logaddexp(0, -z))

@@ -3,13 +3,15 @@ linear).
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sightline.errors import UsageError, extra
-from sightline.text.coherence import Floats, Pair, batches_by_width, sigmoid
+from sightline.resources import Resource, device, pretrained_files, quiet
+from sightline.text.pairs import Floats, Pair, batches_by_width, sigmoid
 
 BATCH_PIECES = 2048
 LONGEST_PAIR = 256
@@ -26,10 +28,11 @@ class TorchCoherence:
         self._torch = extra("torch", "torch")
         transformers = extra("transformers", "torch")
         folder, weights = _place(spec)
+        quiet()
         try:
             config = transformers.AutoConfig.from_pretrained(folder)
             self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-            self._device = "cuda" if self._torch.cuda.is_available() else "cpu"
+            self._device = device()
             classifies = any("SequenceClassification" in name for name in config.architectures or ())
             if classifies and weights is None:
                 self._model = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
@@ -43,9 +46,15 @@ class TorchCoherence:
             reason = str(fault).strip().split("\n")[0]
             raise UsageError(f"--coherence {spec}: cannot be loaded ({reason})") from None
         self._model.to(self._device).eval()
+        self._name = str(config.model_type)
+        found = pretrained_files(folder, weights) or Resource(spec, ())
+        self.resource = replace(found, given=spec, device=self._device)
         places = getattr(config, "max_position_embeddings", LONGEST_PAIR)
         self.longest = (min(LONGEST_PAIR, places - 2) - 4) // 2
-        self.signature = f"transformers:{spec}"
+
+    @property
+    def signature(self) -> str:
+        return f"{self._name}@{self.resource.digest}"
 
     def cut(self, sentence: str) -> bool:
         return len(self._pieces(sentence)) > self.longest

@@ -1,24 +1,16 @@
 """How concrete words and phrases are, 1 (abstract) to 5 (concrete): from ratings, or learned and embedded."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from sightline.errors import UsageError
+from sightline.resources import Resource, embedded, shared
 from sightline.text.language import Word
+from sightline.text.lexicon import HIGHEST, LOWEST, LearnedLexicon, Rating
 
-LOWEST, HIGHEST = 1.0, 5.0
 UNRATED = 1.0
 """The weight of a phrase none of whose words has a rating."""
-
-
-class Rating(NamedTuple):
-    """A word's concreteness and how far it may be off (one standard deviation)."""
-
-    value: float
-    uncertainty: float
 
 
 class Lexicon(Protocol):
@@ -47,25 +39,30 @@ class RatedWords:
 class Concreteness:
     """Concreteness of words and phrases by the published rule."""
 
-    def __init__(self, lexicon: Lexicon, signature: str) -> None:
+    def __init__(self, lexicon: Lexicon, resource: Resource) -> None:
         self._lexicon = lexicon
-        self.signature = signature
+        self.resource = resource
+
+    @property
+    def signature(self) -> str:
+        return self.resource.digest
 
     @classmethod
     def from_file(cls, path: Path) -> "Concreteness":
-        """Ratings from `word;rating` lines (also comma or tab); a first line without one is a heading."""
+        """Ratings from `word;rating` lines (also comma or tab), or a lexicon of `sightline train concreteness`."""
+        if path.suffix == ".npz":
+            return cls._learned(Resource.file(path))
         ratings = ratings_from(path)
-        digest = hashlib.blake2b(repr(sorted(ratings.items())).encode(), digest_size=4).hexdigest()
-        return cls(RatedWords(ratings), f"file:{path.name}-{digest}")
+        return cls(RatedWords(ratings), Resource.file(path))
 
     @classmethod
-    @lru_cache(maxsize=1)
     def embedded(cls) -> "Concreteness":
         """The lexicon that Sightline learned: every word has a value."""
-        from sightline.text.lexicon import LearnedLexicon
+        return cls._learned(embedded("concreteness", "lexicon.npz"))
 
-        lexicon = LearnedLexicon.embedded()
-        return cls(lexicon, f"embedded-{lexicon.version}")
+    @classmethod
+    def _learned(cls, resource: Resource) -> "Concreteness":
+        return cls(LearnedLexicon.from_file(resource.files[0][1]), resource)
 
     def of_word(self, word: str, lemma: str | None = None) -> Rating | None:
         """The word's rating, or else its lemma's."""
@@ -81,6 +78,12 @@ class Concreteness:
     def _known_form(self, word: Word) -> str | None:
         forms = (word.text.lower(), word.lemma.lower())
         return next((form for form in forms if form and self._lexicon.knows(form)), None)
+
+
+@shared
+def load_concreteness(path: Path | None = None) -> Concreteness:
+    """The embedded lexicon, or the ratings in a file."""
+    return Concreteness.from_file(path) if path else Concreteness.embedded()
 
 
 def ratings_from(path: Path) -> dict[str, float]:

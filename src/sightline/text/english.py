@@ -1,6 +1,7 @@
 """Whether words look English, so that a score on other text can say that it stands on sand."""
 
 from collections.abc import Sequence
+from functools import cache
 
 from sightline.text.idf import Idf
 
@@ -16,15 +17,20 @@ ENOUGH = 5
 """Words from which on their kind can be judged; below, only their script is."""
 
 
+@cache
+def _story_words() -> frozenset[str]:
+    """Words that more than one English story uses."""
+    return frozenset(word for word, stories in Idf.shipped().frequencies.items() if stories > 1)
+
+
 def doubt(words: Sequence[str]) -> tuple[str, ...]:
     """A note where the text does not look English: another script, or few words that English stories use."""
     spoken = [word.lower() for word in words if any(character.isalpha() for character in word)]
     if not spoken:
         return ()
-    stories = Idf.shipped().frequencies
     latin = sum(word.isascii() for word in spoken) / len(spoken)
     little = sum(word in LITTLE_WORDS for word in spoken) / len(spoken)
-    known = sum(word in LITTLE_WORDS or stories.get(word, 0) > 1 for word in spoken) / len(spoken)
+    known = sum(word in LITTLE_WORDS or word in _story_words() for word in spoken) / len(spoken)
     if latin < 0.5 or (len(spoken) >= ENOUGH and known < 0.4 and little < 0.25):
         return ("the text does not look English: its phrases are unreliable",)
     return ()

@@ -5,14 +5,14 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from sightline.errors import UsageError
+from sightline.resources import MODELS
 from sightline.text.language import Word
 
-SHIPPED = Path(__file__).parents[1] / "models" / "idf" / "idf.json"
+SHIPPED = MODELS / "idf" / "idf.json"
 
 
 @dataclass(frozen=True)
@@ -42,15 +42,14 @@ class Idf:
         return cls(found["stories"], found["frequencies"])
 
     @classmethod
-    def load(cls, path: Path) -> "Idf":
+    def load(cls, path: str | Path) -> "Idf":
         """From a file of `to_json`."""
         try:
-            return cls.from_json(json.loads(path.read_text("utf-8")))
+            return cls.from_json(json.loads(Path(path).read_text("utf-8")))
         except (OSError, UnicodeDecodeError, ValueError) as fault:
             raise UsageError(f"{path}: not a readable idf file ({fault})") from None
 
     @classmethod
-    @lru_cache(maxsize=1)
     def shipped(cls) -> "Idf":
         """From the VIST validation stories; for corpora too small for their own."""
         return cls.load(SHIPPED)

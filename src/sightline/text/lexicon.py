@@ -2,17 +2,23 @@
 
 import io
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from sightline.errors import UsageError
-from sightline.text.concreteness import HIGHEST, LOWEST, Rating
 
-EMBEDDED = Path(__file__).parents[1] / "models" / "concreteness" / "lexicon.npz"
+LOWEST, HIGHEST = 1.0, 5.0
 STEP = (HIGHEST - LOWEST) / 255
 """Ratings and uncertainties are stored as bytes."""
+
+
+class Rating(NamedTuple):
+    """A word's concreteness and how far it may be off (one standard deviation)."""
+
+    value: float
+    uncertainty: float
 
 
 class LearnedLexicon:
@@ -34,14 +40,11 @@ class LearnedLexicon:
         self.version = version
 
     @classmethod
-    @lru_cache(maxsize=1)
-    def embedded(cls) -> "LearnedLexicon":
+    def from_file(cls, path: Path) -> "LearnedLexicon":
         try:
-            return cls.from_bytes(EMBEDDED.read_bytes())
+            return cls.from_bytes(path.read_bytes())
         except (OSError, ValueError, KeyError) as fault:
-            raise UsageError(
-                f"the embedded concreteness lexicon is not at {EMBEDDED} ({fault}); give --concreteness FILE"
-            ) from None
+            raise UsageError(f"{path}: not a concreteness lexicon ({fault})") from None
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "LearnedLexicon":

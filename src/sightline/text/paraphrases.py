@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import UsageError
+from sightline.resources import Resource, shared
 
 Hashes = NDArray[np.int64]
 CHUNK = 1 << 22
@@ -45,9 +46,9 @@ class Paraphrased:
 class Paraphrases:
     """Pairs of phrases, each a phrase and its paraphrase, in the order of the table."""
 
-    def __init__(self, name: str, phrases: Hashes, paraphrases: Hashes) -> None:
+    def __init__(self, resource: Resource, phrases: Hashes, paraphrases: Hashes) -> None:
         order = np.argsort(phrases, kind="stable")
-        self.name = name
+        self.resource = resource
         self._paraphrases = paraphrases[order]
         phrases = phrases[order]
         starts = np.flatnonzero(np.append(True, phrases[1:] != phrases[:-1])[: len(phrases)])
@@ -55,11 +56,6 @@ class Paraphrases:
         self._starts = np.append(starts, len(phrases))
         self.of = lru_cache(maxsize=REMEMBERED)(self._of)
         self.spans = lru_cache(maxsize=REMEMBERED)(self._spans)
-
-    @classmethod
-    def of_pairs(cls, name: str, pairs: Sequence[tuple[str, str]]) -> "Paraphrases":
-        left, right = (np.array([_hash(pair[side]) for pair in pairs], np.int64) for side in (0, 1))
-        return cls(name, left, right)
 
     def _of(self, words: tuple[str, ...]) -> Paraphrased:
         """The paraphrases of every stretch of a text: by start, then by length, then as in the table."""
@@ -122,9 +118,10 @@ def _stretches(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int6
     return start, length, hashes
 
 
-@lru_cache(maxsize=2)
+@shared
 def load_paraphrases(path: str) -> Paraphrases:
     """METEOR's own form: three lines an entry, probability, phrase, paraphrase."""
+    resource = Resource.file(Path(path)).ahead()
     sides: tuple[list[Hashes], list[Hashes]] = ([], [])
     count, rest = 0, b""
     try:
@@ -149,4 +146,4 @@ def load_paraphrases(path: str) -> Paraphrases:
             f"{path}: not a paraphrase table; its {count:,} lines do not come in threes (probability, phrase, "
             "paraphrase)"
         )
-    return Paraphrases(Path(path).name, *map(np.concatenate, sides))
+    return Paraphrases(resource, *map(np.concatenate, sides))

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +9,11 @@ import spacy
 from spacy.tokens import Doc
 
 from sightline.errors import UsageError
+from sightline.resources import MODELS, Resource, shared
 from sightline.text.language import Language, Parsed, Phrase, Tagged, Word
 from sightline.text.noun_phrases import noun_phrases
 
-EMBEDDED = Path(__file__).parents[1] / "models" / "english"
+EMBEDDED = MODELS / "english"
 UNUSED = ("ner", "entity_linker", "entity_ruler", "textcat", "textcat_multilabel", "spancat", "senter")
 BATCH = 256
 LONGEST = 20_000
@@ -22,7 +22,7 @@ LONGEST = 20_000
 Chunks = Callable[[Doc], Iterable[tuple[int, int]]]
 
 
-@lru_cache(maxsize=4)
+@shared
 def load_language(name: str) -> Language:
     """`embedded`, the name of an installed spaCy pipeline, or the path of one."""
     place = EMBEDDED if name == "embedded" else name
@@ -47,13 +47,13 @@ class SpacyLanguage:
     def __init__(self, name: str, nlp: Any) -> None:
         self._nlp = nlp
         self._chunks = _chunker(name, nlp)
-        version = nlp.meta.get("version", "")
-        about = nlp.meta if name != "embedded" else {"lang": "embedded", "name": "english"}
-        label = "-".join(
-            part for part in (f"{about.get('lang', '')}_{about.get('name', '')}".strip("_"), version) if part
-        )
-        self.signature = label or name
+        self.resource = _files(name, nlp.path).ahead()
         self.stop_words = frozenset(nlp.Defaults.stop_words)
+
+    @property
+    def signature(self) -> str:
+        about = [str(self._nlp.meta.get(key, "")) for key in ("lang", "name", "version")]
+        return f"{'-'.join(part for part in about if part)}@{self.resource.digest}"
 
     def tag(self, sentences: Sequence[str]) -> list[list[Tagged]]:
         pieces = [[text for _, text in _pieces(sentence)] for sentence in sentences]
@@ -90,6 +90,13 @@ class SpacyLanguage:
                     phrases.append(Phrase(sentence[first:last], first, last, inside))
         notes = (f"a sentence was parsed in {len(docs)} pieces, as it is very long",) if len(docs) > 1 else ()
         return Parsed(tuple(words), tuple(phrases), notes)
+
+
+def _files(name: str, folder: Path) -> Resource:
+    """What a pipeline computes with: all that lies in its folder, but texts for people."""
+    files = [file for file in folder.rglob("*") if file.is_file() and file.suffix != ".md"]
+    kept = [file for file in files if not file.name.startswith("LICENSE") and "__pycache__" not in file.parts]
+    return Resource.folder(folder, kept, name)
 
 
 def _word(token: Any, offset: int) -> Word:

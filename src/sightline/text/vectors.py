@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import UsageError
+from sightline.resources import Resource
 
 Floats = NDArray[np.float32]
 
@@ -13,17 +14,18 @@ Floats = NDArray[np.float32]
 class WordVectors:
     """Vectors by word. A mention of several words gets their mean (as RoViST-VG does)."""
 
-    def __init__(self, rows: dict[str, Floats], name: str) -> None:
+    def __init__(self, rows: dict[str, Floats], resource: Resource) -> None:
         self._rows = rows
-        self.name = name
+        self.resource = resource
         self.width = len(next(iter(rows.values())))
 
     @classmethod
-    def from_file(cls, path: Path) -> "WordVectors":
+    def from_file(cls, path: str | Path) -> "WordVectors":
+        resource = Resource.file(Path(path)).ahead()
         rows: dict[str, Floats] = {}
         width = 0
         try:
-            with path.open(encoding="utf-8", errors="replace") as lines:
+            with Path(path).open(encoding="utf-8", errors="replace") as lines:
                 for number, line in enumerate(lines, 1):
                     word, *numbers = line.rstrip().split(" ")
                     if number == 1 and len(numbers) == 1:
@@ -41,7 +43,7 @@ class WordVectors:
             raise UsageError(f"{path}: cannot be read ({fault.strerror})") from None
         if not rows or not width:
             raise UsageError(f"{path}: no word vectors in it")
-        return cls(rows, f"file:{path.name}")
+        return cls(rows, resource)
 
     def of_text(self, text: str) -> Floats | None:
         """The mean vector of a word or a few words; None where none of them is known."""

@@ -1,6 +1,5 @@
 """Synonyms from a WordNet, where one is installed: METEOR's synonym stage."""
 
-import importlib.util
 import os
 import zipfile
 from collections.abc import Iterable
@@ -8,6 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from sightline.errors import UsageError
+from sightline.jars import installed_meteor
+from sightline.resources import Resource, shared
 
 ENDINGS = (
     ("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man"),
@@ -25,12 +26,12 @@ class WordNet:
         self,
         synsets: dict[str, frozenset[str]],
         bases: dict[str, list[str]],
-        name: str,
+        resource: Resource,
         function_words: frozenset[str] | None = None,
     ) -> None:
         self._synsets = synsets
         self._bases = bases
-        self.name = name
+        self.resource = resource
         self.function_words = function_words
         """METEOR's list, where its jar is the source."""
         self.of = lru_cache(maxsize=200_000)(self._of)
@@ -63,7 +64,7 @@ class WordNet:
             for form in forms.split():
                 found.setdefault(form, []).append(base)
         sets = {w: frozenset(ids.split()) for w, ids in zip(synsets[::2], synsets[1::2], strict=False)}
-        return cls(sets, found, path.name, function)
+        return cls(sets, found, Resource.file(path), function)
 
     @classmethod
     def from_folder(cls, folder: Path) -> "WordNet":
@@ -79,7 +80,9 @@ class WordNet:
             for line in _lines(folder / f"{part}.exc"):
                 form, *stems = line.split()
                 bases.setdefault(form, []).extend(stems)
-        return cls({word: frozenset(ids) for word, ids in synsets.items()}, bases, "princeton")
+        files = [folder / name for part in PARTS for name in (f"index.{part}", f"{part}.exc")]
+        sets = {word: frozenset(ids) for word, ids in synsets.items()}
+        return cls(sets, bases, Resource.folder(folder, files))
 
 
 def _lines(path: Path) -> Iterable[str]:
@@ -89,17 +92,7 @@ def _lines(path: Path) -> Iterable[str]:
         raise UsageError(f"{path}: cannot be read ({fault}); a WordNet folder holds index.noun, …") from None
 
 
-def meteor_jar() -> Path | None:
-    """METEOR 1.5's jar, where pycocoevalcap is installed."""
-    found = importlib.util.find_spec("pycocoevalcap")
-    for folder in (found.submodule_search_locations or ()) if found else ():
-        jar = Path(folder) / "meteor" / "meteor-1.5.jar"
-        if jar.is_file():
-            return jar
-    return None
-
-
-@lru_cache(maxsize=4)
+@shared
 def load_wordnet(given: str | None) -> WordNet | None:
     """The WordNet at a path (database files, or METEOR's jar); without a path, one that is installed."""
     if given == "none":
@@ -107,7 +100,7 @@ def load_wordnet(given: str | None) -> WordNet | None:
     if given:
         path = Path(given)
         return WordNet.from_jar(path) if path.is_file() else WordNet.from_folder(path)
-    if jar := meteor_jar():
+    if jar := installed_meteor():
         return WordNet.from_jar(jar)
     nltk = Path(os.environ.get("NLTK_DATA", Path.home() / "nltk_data"))
     for folder in (nltk / "corpora" / "wordnet", Path("/usr/share/wordnet")):

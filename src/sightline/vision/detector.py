@@ -1,13 +1,15 @@
 """Regions from an object detector: `detector:NAME`, a torchvision or transformers model by name or path."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, Protocol
 
 from PIL import Image
 
 from sightline.errors import UsageError, extra
 from sightline.items import Box
-from sightline.pretrained import device, load_pretrained, model_name
+from sightline.resources import Resource, device, load_pretrained
 from sightline.vision.pictures import Picture
 from sightline.vision.regions import RegionSource, region_sources
 
@@ -22,6 +24,7 @@ class Model(Protocol):
     """A loaded detector: for each image its boxes with their confidence, in pixels of that image."""
 
     name: str
+    resource: Resource
 
     def detect(self, images: Sequence[Image.Image]) -> list[Scored]: ...
 
@@ -41,7 +44,11 @@ class Detector:
     def __init__(self, model: Model, count: int) -> None:
         self._model = model
         self._count = count
-        self.signature = f"detector:{model.name}-{count}"
+        self.resource = model.resource
+
+    @property
+    def signature(self) -> str:
+        return f"{self._model.name}-{self._count}@{self.resource.digest}"
 
     def propose(self, pictures: Sequence[Picture]) -> list[list[Box]]:
         found: list[list[Box]] = []
@@ -75,7 +82,7 @@ class Transformers:
     def __init__(self, name: str) -> None:
         self._torch = extra("torch", "torch")
         transformers = extra("transformers", "torch")
-        self._processor, model = load_pretrained(
+        resource, (self._processor, model) = load_pretrained(
             "detector",
             name,
             transformers.AutoImageProcessor.from_pretrained,
@@ -83,7 +90,8 @@ class Transformers:
         )
         self._device = device()
         self._model: Any = model.eval().to(self._device)
-        self.name = model_name(name, model)
+        self.resource = replace(resource, device=self._device)
+        self.name = str(model.config.model_type)
 
     def detect(self, images: Sequence[Image.Image]) -> list[Scored]:
         # One by one: batches are padded to the largest picture, and neighbours must not change what is found.
@@ -121,7 +129,9 @@ class Torchvision:
         self._transform = weights.transforms()
         self._device = device()
         self._model: Any = model.eval().to(self._device)
-        self.name = f"torchvision/{name}"
+        self.name = name
+        fetched = Path(self._torch.hub.get_dir()) / "checkpoints" / Path(weights.url).name
+        self.resource = replace(Resource.file(fetched, name), device=self._device)
 
     def detect(self, images: Sequence[Image.Image]) -> list[Scored]:
         with self._torch.inference_mode():

@@ -7,7 +7,6 @@ they are asked for with, and on a CPU a batch would be no faster.
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,10 @@ import onnxruntime
 from numpy.typing import NDArray
 from PIL import Image
 
-FOLDER = Path(__file__).parents[1] / "models" / "pocket"
+from sightline.errors import UsageError
+from sightline.resources import MODELS, Resource, shared
+
+FOLDER = MODELS / "pocket"
 SIDE = 128
 Floats = NDArray[np.float32]
 
@@ -49,8 +51,9 @@ def squash(image: Image.Image) -> Floats:
 class PocketNetwork:
     """Runs the image network, one picture at a time on each core."""
 
-    def __init__(self) -> None:
-        self._session = open_network(FOLDER / "image.onnx")
+    def __init__(self, folder: Path = FOLDER) -> None:
+        self.resource = pocket_files(folder, "image.onnx")
+        self._session = open_network(folder / "image.onnx")
         self._pool = ThreadPoolExecutor(cores(), thread_name_prefix="pocket")
 
     def run(self, images: Sequence[Image.Image], outputs: Sequence[str]) -> list[list[Floats]]:
@@ -63,7 +66,21 @@ class PocketNetwork:
         return [one(images[0])] if len(images) == 1 else list(self._pool.map(one, images))
 
 
-@cache
-def pocket_network() -> PocketNetwork:
-    """The one network of this process: encoder and proposer share it."""
-    return PocketNetwork()
+@shared
+def pocket_network(folder: Path = FOLDER) -> PocketNetwork:
+    """Encoder and proposer share it."""
+    return PocketNetwork(folder)
+
+
+def pocket_files(folder: Path, *names: str) -> Resource:
+    """Files of the embedded model, or of one that `sightline train pocket` made."""
+    given = "embedded" if folder == FOLDER else str(folder)
+    return Resource.folder(folder, [folder / name for name in names], given)
+
+
+def folder_of(argument: str) -> Path:
+    """The embedded model's folder, or the one in `pocket:FOLDER` and `proposer:FOLDER`."""
+    folder = Path(argument) if argument else FOLDER
+    if not (folder / "image.onnx").is_file():
+        raise UsageError(f"{folder}: not a folder of `sightline train pocket`; there is no image.onnx in it")
+    return folder

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sightline.items import Box
 from sightline.vision.overlap import keep_apart
 from sightline.vision.pictures import Picture
-from sightline.vision.pocket_network import FOLDER, open_network, pocket_network
-from sightline.vision.regions import no_argument, region_sources
+from sightline.vision.pocket_network import folder_of, open_network, pocket_files, pocket_network
+from sightline.vision.regions import region_sources
 
 MAPS = ("map8", "map16", "map32")
 APART = 0.5
@@ -27,14 +27,19 @@ class Proposer:
     """The embedded proposer: the whole picture, and the boxes most likely to hold a thing (trained on COCO)."""
 
     def __init__(self, argument: str, count: int) -> None:
-        no_argument("proposer", argument)
+        folder = folder_of(argument)
+        self.resource = pocket_files(folder, "image.onnx", "proposer.onnx")
         self._count = count
-        self.signature = f"proposer-1-{count}"
-        self._head = open_network(FOLDER / "proposer.onnx")
+        self._images = pocket_network(folder)
+        self._head = open_network(folder / "proposer.onnx")
+
+    @property
+    def signature(self) -> str:
+        return f"proposer-{self._count}@{self.resource.digest}"
 
     def propose(self, pictures: Sequence[Picture]) -> list[list[Box]]:
         found = []
-        maps = pocket_network().run([picture.crop(None) for picture in pictures], MAPS)
+        maps = self._images.run([picture.crop(None) for picture in pictures], MAPS)
         for picture, of_picture in zip(pictures, maps, strict=True):
             logits, boxes = self._head.run(["logits", "boxes"], dict(zip(MAPS, of_picture, strict=True)))
             strongest = keep_apart(boxes[0], strength(logits[0], boxes[0]), APART, self._count - 1)

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from sightline.errors import Unscorable
-from sightline.io.region_csv import file_digest, read_regions
+from sightline.io.region_csv import read_regions
 from sightline.items import Box
+from sightline.resources import Resource
 from sightline.vision.pictures import Picture
 
 
@@ -15,18 +16,24 @@ from sightline.vision.pictures import Picture
 class RegionFile:
     """The first regions that the file lists for a picture, found by the picture's name."""
 
-    signature: str
+    resource: Resource
+    count: int
     boxes: Mapping[str, list[Box]]
     by_name: ClassVar[bool] = True
 
     @classmethod
     def open(cls, path: Path, count: int) -> "RegionFile":
+        resource = Resource.file(path).ahead()
         boxes: dict[str, list[Box]] = {}
         for id, box in read_regions(path):
             known = boxes.setdefault(id, [])
             if len(known) < count:
                 known.append(box)
-        return cls(f"boxes-{count}-{file_digest(path)}", boxes)
+        return cls(resource, count, boxes)
+
+    @property
+    def signature(self) -> str:
+        return f"boxes-{self.count}@{self.resource.digest}"
 
     def propose(self, pictures: Sequence[Picture]) -> list[list[Box]]:
         return [self._of(picture) for picture in pictures]

@@ -1,7 +1,6 @@
 """What a purity scorer is, and the scorers by name."""
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -32,7 +31,6 @@ UNSCORED = ("none", "published")
 """Choices of purity that need no scorer."""
 
 
-@lru_cache(maxsize=2)
 def load_scorer(spec: str) -> PurityScorer:
     name, _, argument = spec.partition(":")
     if name not in scorers:

@@ -1,14 +1,15 @@
 """BLEURT (Sellam et al. 2020) through transformers: the scorer of the HL paper."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sightline.corpus.purity.base import Floats, PurityScorer, scorers
 from sightline.errors import UsageError, extra
-from sightline.pretrained import device, load_pretrained, model_name
-from sightline.text.coherence import batches_by_width
+from sightline.resources import device, load_pretrained
+from sightline.text.pairs import batches_by_width
 
 BATCH_PIECES = 4096
 LONGEST = 512
@@ -30,7 +31,7 @@ class Bleurt:
     def __init__(self, name: str) -> None:
         transformers = extra("transformers", "torch")
         self._torch = extra("torch", "torch")
-        self._tokenizer, self._model = load_pretrained(
+        resource, (self._tokenizer, self._model) = load_pretrained(
             "BLEURT model",
             name,
             transformers.AutoTokenizer.from_pretrained,
@@ -43,7 +44,11 @@ class Bleurt:
         self._model.to(self._device).eval()
         places = getattr(self._model.config, "max_position_embeddings", LONGEST)
         self._longest = min(LONGEST, places, self._tokenizer.model_max_length)
-        self.signature = f"bleurt|{model_name(name, self._model)}"
+        self.resource = replace(resource, device=self._device)
+
+    @property
+    def signature(self) -> str:
+        return f"bleurt|{self._model.config.model_type}@{self.resource.digest}"
 
     def score(self, groups: Sequence[Sequence[str]]) -> list[Floats]:
         if not groups:

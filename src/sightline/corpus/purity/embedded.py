@@ -98,7 +98,7 @@ class SentencePurity:
 
     def __init__(self) -> None:
         self._reader = SentenceReader(EMBEDDED)
-        self.signature = f"cosine|sentence:{self._reader.name}@{self._reader.digest.hexdigest()}"
+        self.signature = f"cosine|sentence:{self._reader.name}@{self._reader.resource.digest}"
 
     def score(self, groups: Sequence[Sequence[str]]) -> list[Floats]:
         captions = list(dict.fromkeys(caption for group in groups for caption in group))

@@ -160,4 +160,4 @@ def corrected(found: Sequence[Contest]) -> list[Contest]:
 
 def rounds_for(comparisons: int, samples: int) -> int:
     """How many rounds the randomisation takes, so that Holm's correction of so many leaves room below .01."""
-    return max(samples, 200 * comparisons)
+    return max(10 * samples, 200 * comparisons)

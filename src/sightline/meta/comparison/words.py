@@ -92,7 +92,7 @@ def interval(pair: Pair, turned: bool = False) -> str:
     if low is None or high is None:
         return ""
     low, high = (-high, -low) if turned else (low, high)
-    return f" (95 %: {size(low)} to {size(high)})"
+    return f" (95\u00a0%: {size(low)} to {size(high)})"
 
 
 def _and(names: Sequence[str]) -> str:

@@ -58,3 +58,30 @@ def simulate_raters(rng: np.random.Generator, items: int = 40, per_kind: int = 1
     names = [f"{kind}{n + 1}" for n, kind in enumerate(kinds)]
     random = np.array([kind == "random" for kind in kinds])
     return RaterStudy(ratings, names, names[:4], random, quality)
+
+
+@dataclass(frozen=True)
+class FacetStudy:
+    """Ratings from the many-facet model: raters around their mean severity, on the mean rater's scale."""
+
+    ratings: Floats
+    """rater x item, levels 1 to 5"""
+    names: list[str]
+    quality: Floats
+    severity: Floats
+    log_consistency: Floats
+
+
+def simulate_facets(
+    rng: np.random.Generator, raters: int, items: int, *, spread: float = 1.5, consistency: float = 0.2
+) -> FacetStudy:
+    """Every rater rates every item; `spread` is that of the qualities, `consistency` that of its logarithm."""
+    quality = rng.normal(0, spread, items)
+    severity, log_consistency = rng.normal(size=raters), rng.normal(0, consistency, raters)
+    severity -= severity.mean()
+    log_consistency -= log_consistency.mean()
+    steps = np.array([0, -1.5, -2.0, -1.5, 0])  # summed: -1.5, -0.5, 0.5, 1.5
+    distance = np.arange(5) * (quality[None, :, None] - severity[:, None, None]) - steps
+    logits = np.exp(log_consistency)[:, None, None] * distance
+    levels = 1.0 + (logits + rng.gumbel(size=logits.shape)).argmax(axis=2)
+    return FacetStudy(levels, [f"rater {n + 1}" for n in range(raters)], quality, severity, log_consistency)

@@ -228,7 +228,7 @@ def _agreement(analysis: Analysis) -> dict[str, Any]:
     known = analysis.agreement
     assert known is not None
     return {
-        "alpha": {scale: asdict(interval) for scale, interval in known.alpha.items()},
+        "alpha": {scale: asdict(one) | {"rough": one.rough} for scale, one in known.alpha.items()},
         "fleiss_kappa": known.kappa,
         "kendall_w": asdict(known.concordance),
         "icc": asdict(known.icc),

@@ -75,7 +75,8 @@ def agreement_verdict(alpha: Interval, scale: str) -> str:
         if alpha.value >= 0.667
         else "too low to rely on single raters (below 0.667); means of several raters may still be sound"
     )
-    interval = f" (95 %: {alpha.low:.2f} to {alpha.high:.2f})" if np.isfinite(alpha.low) else ""
+    few = f", a guide only: it rests on {alpha.items} items" if alpha.rough else ""
+    interval = f" (95 %: {alpha.low:.2f} to {alpha.high:.2f}{few})" if np.isfinite(alpha.low) else ""
     return f"Raters agree with Krippendorff's alpha {alpha.value:.2f}{interval}, {scale}: {level}."
 
 

@@ -78,11 +78,13 @@ def export_pieces(table: NDArray[np.float32], pieces: list[str], folder: Path) -
 
 
 def export_space(
-    folder: Path, image_centre: NDArray[Any], text_centre: NDArray[Any], about: dict[str, Any]
+    folder: Path, image_centre: NDArray[Any], text_centre: NDArray[Any], calibration: dict[str, float]
 ) -> None:
-    """What stands between the networks' vectors and a similarity: the centres and the calibration."""
+    """What stands between the networks' vectors and a similarity: the centres, and beside them the calibration."""
     centres = {"image_centre": _rounded(image_centre), "text_centre": _rounded(text_centre)}
-    (folder / "space.json").write_text(json.dumps({**about, **centres}, indent=1) + "\n", "utf-8")
+    (folder / "space.json").write_text(json.dumps(centres) + "\n", "utf-8")
+    about = {"prompt": "", "range": calibration, "thetas": {}}
+    (folder / "calibration.json").write_text(json.dumps(about, indent=1) + "\n", "utf-8")
 
 
 def _rounded(vector: NDArray[Any]) -> list[float]:

@@ -111,8 +111,7 @@ def train(
     export_pieces(net.text.table.numpy(), store.pieces, out)
     image_centre, text_centre = CENTRED * images.mean(0), CENTRED * texts.mean(0)
     calibration = calibrate(unit_rows(images - image_centre), unit_rows(texts - text_centre), own)
-    about = {"signature": "pocket-trained", "calibration": calibration, "thetas": {}}
-    export_space(out, image_centre, text_centre, about)
+    export_space(out, image_centre, text_centre, calibration)
     return measured
 
 

@@ -167,7 +167,7 @@ def train(
         config,
         log,
     )
-    save_heads(out, heads, eyes.signature, f"file:{vectors.name}" if vectors else "embedded")
+    save_heads(out, heads, eyes.signature, words.resource.digest)
     return {"pairs": len(texts), **min(history, key=lambda row: row["loss"])}
 
 
