@@ -28,8 +28,7 @@ from sightline.io.results import ResultFolder
 from sightline.items import Item
 from sightline.meta.check import check as check_numbers
 from sightline.meta.evaluate import SAMPLES, evaluate
-from sightline.meta.experiments import Given, make_experiment
-from sightline.meta.experiments import Table as Experimented
+from sightline.meta.experiments import ExperimentTable, Given, make_experiment
 from sightline.meta.experiments.files import write_experiment
 from sightline.meta.experiments.words import compact
 from sightline.meta.findings.files import write_findings
@@ -165,7 +164,7 @@ def run_check(
     console.print(table)
 
 
-def show_experiment(found: Experimented, name: str, results: ResultFolder) -> None:
+def show_experiment(found: ExperimentTable, name: str, results: ResultFolder) -> None:
     """An experiment's table on the screen, in files (Markdown, JSON), and as a page with its plots."""
     write_experiment(found, results, name)
     console.print(screen_table(found.title, *compact(found, brief=True)))

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -120,7 +119,7 @@ class WordIdf(Statistic[Idf]):
     def _given(self, choice: str, tools: Tools) -> Fit[Idf]:
         found = tools.stored(choice, self)
         if found is None:
-            given = Idf.load(Path(choice))  # not held: it is small, and may change on disk
+            given = Idf.load(choice)  # not held: it is small, and may change on disk
             # by whatever path: what is shipped is named as shipped
             found = Fit(given, "shipped" if given == tools.held(Idf.shipped) else "file")
         return found
