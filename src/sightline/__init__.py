@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sightline import errors, functional
-    from sightline.api import score
+    from sightline.api import compare, score
     from sightline.errors import (
         BadLine,
         MissingExtra,
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     )
     from sightline.io import read_items
     from sightline.items import Evidence, Failure, Item, Rating, Score
-    from sightline.result import Result
+    from sightline.result import Result, Verdict
 
     __version__: str
 
 _HOME = {
-    "sightline.api": ("score",),
+    "sightline.api": ("compare", "score"),
     "sightline.io": ("read_items",),
-    "sightline.result": ("Result",),
+    "sightline.result": ("Result", "Verdict"),
     "sightline.items": ("Evidence", "Failure", "Item", "Rating", "Score"),
     "sightline.errors": (
         "BadLine",
@@ -56,7 +56,9 @@ __all__ = [
     "Unscorable",
     "UnwritableError",
     "UsageError",
+    "Verdict",
     "__version__",
+    "compare",
     "errors",
     "functional",
     "read_items",

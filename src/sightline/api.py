@@ -1,10 +1,11 @@
 """The public face: what a user asks of Sightline, each a function. The command line is thin over these."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from sightline.errors import UsageError
 from sightline.io import BadLine, read_items
@@ -16,7 +17,7 @@ from sightline.meta.comparison.board import UNNAMED
 from sightline.meta.comparison.contest import SAMPLES
 from sightline.meta.comparison.distance import PARTS
 from sightline.meta.comparison.run import Asked, compared_scores, compared_texts, judged, write_told
-from sightline.meta.comparison.sources import Source, named_sources
+from sightline.meta.comparison.sources import Reading, Source, named_sources
 from sightline.meta.comparison.verdict import Comparison
 from sightline.pipeline.files import scored_into
 from sightline.pipeline.memory import score_in_memory
@@ -33,6 +34,7 @@ def score_file(
     folder: Path,
     *,
     format: str | None = None,
+    on_error: Literal["raise", "collect"] = "collect",
     resume: bool = False,
     overwrite: bool = False,
     title: str | None = None,
@@ -42,7 +44,7 @@ def score_file(
 
     A run that is killed can be resumed. `summary["failures"]` counts the scores that could not be made.
     """
-    items = read_items(source, format=format, on_error="collect")
+    items: Iterator[Item | BadLine] = read_items(source, format=format, on_error=on_error)
     with (
         ResultFolder(folder, overwrite=overwrite, resume=resume) as out,
         scored_into(out, items, run, progress) as written,
@@ -158,6 +160,7 @@ def compare_paths(
     samples: int = SAMPLES,
     sides: tuple[str | None, str | None] = (None, None),
     format: str | None = None,
+    on_error: Literal["raise", "collect"] = "collect",
     engine: str = "local",
     resume: bool = False,
     overwrite: bool = False,
@@ -186,27 +189,28 @@ def compare_paths(
     )
     with ResultFolder(folder, overwrite=overwrite, resume=resume) as out:
         run = None if all(scored) else Run(metrics or list(PARTS), settings, engine)
+        reading = partial(read_items, format=format, on_error=on_error)
         if run is None:
             comparing = compared_scores(sources, out, asked)
         elif any(scored):  # one of two plain paths is scored already: the other is, into a folder of its own
             sources = [
-                source if source.holds_scores else _scored(source, run, out, format, progress)
+                source if source.holds_scores else _scored(source, run, out, reading, progress)
                 for source in sources
             ]
             comparing = compared_scores(sources, out, asked)
         else:
-            items = chain.from_iterable(source.items(format) for source in sources)
+            items = chain.from_iterable(source.items(reading) for source in sources)
             comparing = compared_texts(items, run, out, asked, progress)
         with comparing as told:
             write_told(out, told)
     return told.found, told.summary["systems"], out.status
 
 
-def _scored(source: Source, run: Run, out: ResultFolder, format: str | None, progress: Progress) -> Source:
+def _scored(source: Source, run: Run, out: ResultFolder, reading: Reading, progress: Progress) -> Source:
     folder = out.path / str(source.name)
     with (
         ResultFolder(folder, overwrite=True) as inner,
-        scored_into(inner, source.items(format), run, progress),
+        scored_into(inner, source.items(reading), run, progress),
     ):
         pass
     return Source(folder, source.name)

@@ -8,7 +8,16 @@ import typer
 from rich.console import Group
 
 from sightline.cli.app import app, console, errors
-from sightline.cli.options import FormatOption, SomeMetricsOption, measuring
+from sightline.cli.options import (
+    EngineOption,
+    FormatOption,
+    OnError,
+    OnErrorOption,
+    OverwriteOption,
+    ResumeOption,
+    SomeMetricsOption,
+    measuring,
+)
 
 if TYPE_CHECKING:
     from sightline.pipeline.settings import Settings
@@ -44,11 +53,10 @@ def compare(
     samples: Annotated[int, typer.Option(help="How often the bootstrap resamples.", min=100)] = 1000,
     json: Annotated[bool, typer.Option("--json", help="Print compare.json instead of tables.")] = False,
     format: FormatOption = None,
-    engine: Annotated[str, typer.Option(help="local or ray.")] = "local",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an unfinished run.")] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Start over, whatever the folder holds.")
-    ] = False,
+    on_error: OnErrorOption = OnError.collect,
+    engine: EngineOption = "local",
+    resume: ResumeOption = False,
+    overwrite: OverwriteOption = False,
     human_system: Annotated[
         str | None, typer.Option(help="The system to take from the first of two plain paths.")
     ] = None,
@@ -74,6 +82,7 @@ def compare(
             samples=samples,
             sides=(human_system, generated_system),
             format=format,
+            on_error=on_error.reading,
             engine=engine,
             resume=resume,
             overwrite=overwrite,

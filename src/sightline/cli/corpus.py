@@ -9,10 +9,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from sightline.cli.app import app, console
-from sightline.cli.options import FormatOption, OutOption, measuring
+from sightline.cli.options import FormatOption, OnError, OnErrorOption, OutOption, measuring
 from sightline.cli.progress import counted_progress
 from sightline.corpus.analysis import Settings, analyse
 from sightline.corpus.files import FILES, write_corpus
+from sightline.errors import UsageError
 from sightline.io.results import ResultFolder
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def corpus(
     out: OutOption,
     settings: "RunSettings",
     format: FormatOption = None,
+    on_error: OnErrorOption = OnError.collect,
     purity: Annotated[
         str,
         typer.Option(
@@ -73,6 +75,9 @@ def corpus(
     with ResultFolder(out) as results, counted_progress() as progress:
         results.expect(*FILES)
         found = analyse(file, chosen, format=format, corrections=corrections, progress=progress)
+        if on_error is OnError.stop and found.failures:
+            first = found.failures[0]
+            raise UsageError(f"{first.source or first.id}: {first.reason}")
         told = write_corpus(found, results, file.name)
     console.print(axes_table(told))
     for note in found.notes:

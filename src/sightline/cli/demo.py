@@ -8,7 +8,7 @@ from rich.table import Table
 
 from sightline.api import score_file
 from sightline.cli.app import app, console
-from sightline.cli.options import OutOption, measuring
+from sightline.cli.options import FormatOption, OnError, OnErrorOption, OutOption, measuring
 from sightline.cli.progress import run_progress
 from sightline.demo import METRICS, STORIES, VERSIONS, by_version, mean_by_version
 from sightline.io.scores import read_scores
@@ -23,11 +23,22 @@ SHADES = {"good": "green", "mediocre": "yellow", "wrong": "red", "shuffled": "cy
 def demo(
     settings: Settings,
     out: OutOption = Path("sightline-demo"),
+    format: FormatOption = None,
+    on_error: OnErrorOption = OnError.collect,
 ) -> None:
     """Score bundled sample stories: good, mediocre and wrong ones for the same pictures."""
     run = Run(METRICS, settings)
     with run_progress() as progress:
-        summary = score_file(STORIES, run, out, overwrite=True, title="Sightline demo", progress=progress)
+        summary = score_file(
+            STORIES,
+            run,
+            out,
+            format=format,
+            on_error=on_error.reading,
+            overwrite=True,
+            title="Sightline demo",
+            progress=progress,
+        )
     scores = list(read_scores(out / "scores.jsonl"))
     console.print(demo_table(METRICS, by_version(scores), mean_by_version(scores)))
     if summary["failures"]:

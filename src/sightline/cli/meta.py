@@ -1,6 +1,6 @@
 """`sightline meta`: do the metrics agree with people?"""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,15 +11,24 @@ from rich.markup import escape
 from rich.table import Table
 
 from sightline.cli.app import app, console
-from sightline.cli.options import OutOption, SomeMetricsOption, measuring
+from sightline.cli.options import (
+    EngineOption,
+    FormatOption,
+    OnError,
+    OnErrorOption,
+    OutOption,
+    RatingsOption,
+    SomeMetricsOption,
+    measuring,
+)
 from sightline.cli.progress import run_progress
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
 from sightline.io import read_items
 from sightline.io.results import ResultFolder
+from sightline.items import Item
 from sightline.meta.check import check as check_numbers
 from sightline.meta.evaluate import SAMPLES, evaluate
-from sightline.meta.experiments import Given, make_experiment
-from sightline.meta.experiments import Table as Experimented
+from sightline.meta.experiments import ExperimentTable, Given, make_experiment
 from sightline.meta.experiments.files import write_experiment
 from sightline.meta.experiments.words import compact
 from sightline.meta.findings.files import write_findings
@@ -35,6 +44,7 @@ from sightline.meta.findings.words import (
     table_of,
 )
 from sightline.meta.protocols import make_protocol
+from sightline.meta.protocols.likert import Likert
 from sightline.meta.scoring import reads_pictures, score_items, shared_notes
 from sightline.pipeline.settings import Settings
 
@@ -50,12 +60,15 @@ def meta(
     data: Annotated[Path | None, typer.Option(help="Folder of a published protocol's files.")] = None,
     samples: Annotated[int, typer.Option(min=0, help="Bootstrap samples; 0 for no intervals.")] = SAMPLES,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
+    ratings: RatingsOption = None,
     experiment: Annotated[
         str | None,
         typer.Option(help="ablation, random, references, splits (also splits:p=0.2325,t=1) or ranking."),
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Hold published numbers against this run.")] = False,
-    engine: Annotated[str, typer.Option(help="local or ray.")] = "local",
+    format: FormatOption = None,
+    on_error: OnErrorOption = OnError.collect,
+    engine: EngineOption = "local",
 ) -> None:
     """Correlate metrics with people's ratings: intervals, significance, and how far people agree."""
     with ResultFolder(out) as results:
@@ -66,14 +79,25 @@ def meta(
         if not metric and name not in ("ablation", "ranking"):
             raise UsageError("no metric is named; give -m NAME ('sightline metrics' lists them)")
         chosen = make_protocol(protocol)
+        if ratings is not None:
+            if not isinstance(chosen, Likert) or file is None:
+                raise UsageError("--ratings is for a study of your own: give its FILE of items")
+            chosen = replace(chosen, ratings=ratings)
         place = data or file
         if place is None:
             raise UsageError("give a FILE of items with ratings, or --protocol NAME with --data DIR")
         if data and file and name != "ablation":
             raise UsageError("give either a FILE or --data DIR, not both")
         metrics = list(dict.fromkeys(metric or ()))
+        bad: list[BadLine] = []
+        if format and not isinstance(chosen, Likert):
+            raise UsageError(f"--format is for a file of your own; {protocol} says which files it reads")
+        if isinstance(chosen, Likert):
+            items = chosen.checked(_own(place, format, on_error, bad), place)
+        else:
+            items = chosen.items(place, pictures=run is not None or reads_pictures(metrics))
         if run:
-            found_items = [*chosen.items(place), *(read_items(file) if data and file else ())]
+            found_items = [*items, *(read_items(file) if data and file else ())]
             with run_progress() as progress:
                 score = partial(score_items, settings=settings, engine=engine, progress=progress)
                 work = Given(
@@ -88,9 +112,8 @@ def meta(
                 found_table = run(work)
             show_experiment(found_table, name, results)
             return
-        items = chosen.items(place, pictures=reads_pictures(metrics))
         with run_progress() as progress:
-            scored = score_items(items, metrics, settings, engine=engine, progress=progress)
+            scored = score_items([*items, *bad], metrics, settings, engine=engine, progress=progress)
         found = evaluate(items, scored.scores, **chosen.rules(), samples=samples, seed=seed)
         found = replace(found, notes=(*found.notes, *shared_notes(scored.evidence)))
         study = Findings(chosen, found, scored.signatures, scored.failures, place.name)
@@ -98,6 +121,17 @@ def meta(
         show_findings(study)
         console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
         tell_failures(results)
+
+
+def _own(file: Path, format: str | None, on_error: OnError, bad: list[BadLine]) -> Iterator[Item]:
+    """The items of somebody's own file; lines that are none are put aside, or end the run."""
+    for found in read_items(file, format=format, on_error="collect"):
+        if isinstance(found, BadLine):
+            if on_error is OnError.stop:
+                raise found
+            bad.append(found)
+        else:
+            yield found
 
 
 def tell_failures(results: ResultFolder) -> None:
@@ -130,7 +164,7 @@ def run_check(
     console.print(table)
 
 
-def show_experiment(found: Experimented, name: str, results: ResultFolder) -> None:
+def show_experiment(found: ExperimentTable, name: str, results: ResultFolder) -> None:
     """An experiment's table on the screen, in files (Markdown, JSON), and as a page with its plots."""
     write_experiment(found, results, name)
     console.print(screen_table(found.title, *compact(found, brief=True)))

@@ -12,8 +12,9 @@ The parameter `settings` then stands for every parameter of `settings_of` below.
 import functools
 import inspect
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Option
 
@@ -22,13 +23,42 @@ if TYPE_CHECKING:
 
 PANEL = "What is measured with"
 
-FormatOption = Annotated[str | None, Option(help="The file's format, where it cannot be guessed.")]
+READ = "What is read"
+
+
+class OnError(StrEnum):
+    """What becomes of a line that is no item."""
+
+    collect = "collect"
+    stop = "stop"
+
+    @property
+    def reading(self) -> Literal["collect", "raise"]:
+        return "raise" if self is OnError.stop else "collect"
+
+
+FormatOption = Annotated[
+    str | None, Option(help="The file's format, where it cannot be guessed.", rich_help_panel=READ)
+]
+OnErrorOption = Annotated[
+    OnError,
+    Option(
+        help="A line that is no item: collect it in failures.jsonl and go on, or stop.", rich_help_panel=READ
+    ),
+]
+EngineOption = Annotated[str, Option(help="local or ray.")]
+ResumeOption = Annotated[bool, Option("--resume", help="Go on with an unfinished run.")]
+OverwriteOption = Annotated[bool, Option("--overwrite", help="Start over, whatever the folder holds.")]
 OutOption = Annotated[Path, Option("--out", "-o", help="Folder for the results.")]
 MetricOption = Annotated[
     list[str], Option("--metric", "-m", help="NAME or NAME:key=value,…; may be repeated.")
 ]
 SomeMetricsOption = Annotated[
     list[str] | None, Option("--metric", "-m", help="NAME or NAME:key=value,…; may be repeated.")
+]
+RatingsOption = Annotated[
+    Path | None,
+    Option(help="Single ratings of the file's items, as 'sightline ratings export' writes them."),
 ]
 NlpOption = Annotated[str, Option(help="embedded, or any spaCy pipeline.", rich_help_panel=PANEL)]
 EncoderOption = Annotated[str, Option(help="pocket, or clip:NAME-or-PATH.", rich_help_panel=PANEL)]
@@ -79,8 +109,13 @@ def settings_of(
     no_cache: Annotated[
         bool, Option("--no-cache", help="Keep nothing between runs.", rich_help_panel=PANEL)
     ] = False,
+    allow_urls: Annotated[
+        bool,
+        Option("--allow-urls", help="Fetch pictures from public addresses on the web.", rich_help_panel=READ),
+    ] = False,
 ) -> "Settings":
-    """What a run measures with, from what the user typed."""
+    """What a run measures with, from what the user typed; pictures are fetched and kept as it says from now on."""
+    from sightline.io.pictures import files
     from sightline.pipeline.settings import Settings
 
     chosen = (
@@ -98,7 +133,11 @@ def settings_of(
         )
         .with_assignments(option or [])
     )
-    return chosen.with_cache(None if no_cache else cache) if cache or no_cache else chosen
+    if cache or no_cache:
+        chosen = chosen.with_cache(None if no_cache else cache)
+    files.keep_in(chosen.cache)
+    files.allow_urls(allow_urls)
+    return chosen
 
 
 def measuring(command: Callable[..., None]) -> Callable[..., None]:

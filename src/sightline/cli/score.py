@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sightline.cli.app import app, console
-from sightline.cli.options import FormatOption, MetricOption, OutOption, measuring
+from sightline.cli.options import (
+    EngineOption,
+    FormatOption,
+    MetricOption,
+    OnError,
+    OnErrorOption,
+    OutOption,
+    OverwriteOption,
+    ResumeOption,
+    measuring,
+)
 
 if TYPE_CHECKING:
     from sightline.pipeline.settings import Settings
@@ -22,11 +32,10 @@ def score(
     out: OutOption,
     settings: "Settings",
     format: FormatOption = None,
-    engine: Annotated[str, typer.Option(help="local or ray.")] = "local",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an unfinished run.")] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Start over, even if a run is unfinished.")
-    ] = False,
+    on_error: OnErrorOption = OnError.collect,
+    engine: EngineOption = "local",
+    resume: ResumeOption = False,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Score stories and captions against their pictures."""
     from sightline.api import score_file
@@ -36,7 +45,14 @@ def score(
     run = Run(metric, settings, engine)
     with run_progress() as progress:
         summary = score_file(
-            file, run, out, format=format, resume=resume, overwrite=overwrite, progress=progress
+            file,
+            run,
+            out,
+            format=format,
+            on_error=on_error.reading,
+            resume=resume,
+            overwrite=overwrite,
+            progress=progress,
         )
     console.print(summary_table(summary))
     console.print(f"Report: {out / 'report.html'}", soft_wrap=True)

@@ -45,10 +45,15 @@ class PictureFiles:
         """Below the cache from now on, or with None in a folder that goes when the process ends."""
         self._folder = None if cache is None else cache / "pictures" / "values"
 
+    def allow_urls(self, allowed: bool) -> None:
+        """Whether pictures may come from the web from now on."""
+        self.fetcher = Fetcher(self.keep) if allowed else None
+
     @contextmanager
     def from_the_web(self, allowed: bool) -> Iterator[None]:
         """Whether pictures may come from the web while a `with` block reads items."""
-        before, self.fetcher = self.fetcher, Fetcher(self.keep) if allowed else None
+        before = self.fetcher
+        self.allow_urls(allowed)
         try:
             yield
         finally:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sightline.errors import BadLine
 from sightline.items import Evidence, Failure, Item
 from sightline.pipeline.memory import score_in_memory, silent
 from sightline.pipeline.plan import Plan
@@ -29,7 +30,7 @@ def reads_pictures(metrics: Sequence[str]) -> bool:
 
 
 def score_items(
-    items: Sequence[Item],
+    items: Sequence[Item | BadLine],
     metrics: Sequence[str],
     settings: Settings | None = None,
     *,
@@ -37,8 +38,12 @@ def score_items(
     progress: Progress = silent,
     learn_from: Collection[str] | None = None,
 ) -> Scored:
-    """Score items with metrics, every feature computed once; corpus statistics from the named items, or from all."""
-    learned = None if learn_from is None else {item.key for item in items if item.id in learn_from}
+    """Score items with metrics, every feature computed once; corpus statistics from the named items, or from all.
+
+    A line that was none is a failure of every metric.
+    """
+    known = [item for item in items if isinstance(item, Item)]
+    learned = None if learn_from is None else {item.key for item in known if item.id in learn_from}
     kept = score_in_memory(items, Run(metrics, settings or Settings(), engine), progress, learned)
     scores: dict[str, dict[str, float]] = {spec: {} for spec in metrics}
     evidence: dict[str, dict[str, Evidence]] = {spec: {} for spec in metrics}

@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -203,7 +204,7 @@ def _known_items(texts: Mapping[Source, Path | None]) -> Callable[[], Iterator[I
     def every() -> Iterator[Item]:
         for source, path in texts.items():
             if path is not None:
-                for item in replace(source, path=path).items():
+                for item in replace(source, path=path).items(partial(read_items, on_error="collect")):
                     if isinstance(item, Item):
                         yield replace(item, system=item.system or UNNAMED)
 

@@ -1,15 +1,17 @@
 """What a user names to be compared: files of texts, runs' folders, files of scores; with a system's name or not."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sightline.errors import UsageError
-from sightline.io import BadLine, read_items
+from sightline.errors import BadLine, UsageError
 from sightline.io.scores import FAILURES, read_failures
 from sightline.items import Failure, Item, Score
 from sightline.meta.comparison.score_tables import holds_scores, scores_in
+
+Reading = Callable[[Path], Iterator[Item | BadLine]]
+"""How a file of texts is read: `read_items` with its format, and what a bad line does."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +27,8 @@ class Source:
     def holds_scores(self) -> bool:
         return holds_scores(self.path)
 
-    def items(self, format: str | None = None) -> Iterator[Item | BadLine]:
-        for item in read_items(self.path, format=format, on_error="collect"):
+    def items(self, reading: Reading) -> Iterator[Item | BadLine]:
+        for item in reading(self.path):
             if self.name is None or isinstance(item, BadLine):
                 yield item
             elif self.only is None or item.system == self.only:
