@@ -146,7 +146,8 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if isinstance(self.ratings_per_item, Until) and self.kind not in SINGLE:
             raise ValueError("ratings_per_item as a rule is for kinds that ask for one level per item")
         words.catalogue(self.language)
-        if min(self.items_per_person or 1, self.places or 1) < 1 or self.hold_minutes <= 0:
+        least = min(1 if number is None else number for number in (self.items_per_person, self.places))
+        if least < 1 or self.hold_minutes <= 0:
             raise ValueError("items_per_person, places and hold_minutes are above 0")
         if odd := [rule for rule in self.rules if rule not in RULES] if isinstance(self.rules, tuple) else []:
             raise ValueError(f"rules: '{odd[0]}' is not one of {', '.join(RULES)}")

@@ -34,8 +34,12 @@ def export(connection: Connection, stored: StoredStudy, what: What, form: Form, 
         return _jsonl(_hl(connection, stored))
     if what == "ratings":
         found = [msgspec.to_builtins(row) for row in r.rating_rows(connection, stored, names)]
+        parameters = stored.study.platform.names if stored.study.platform else ()
         for row in found:
-            if not names:
+            participant = row.pop("participant") or {}
+            if names:
+                row |= {parameter: participant.get(parameter) for parameter in parameters}
+            else:
                 del row["name"]
     else:
         found = item_dicts(connection, stored)

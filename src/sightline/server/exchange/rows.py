@@ -42,6 +42,8 @@ class Row:
     points: int | None
     returned: int
     name: str | None = None
+    participant: Mapping[str, str] | None = None
+    """Who the rater is on a crowd platform, by its parameters."""
 
 
 def item_rows(connection: Connection, study_id: int) -> list[RowMapping]:
@@ -52,7 +54,15 @@ def item_rows(connection: Connection, study_id: int) -> list[RowMapping]:
 def rating_rows(connection: Connection, stored: StoredStudy, names: bool = False) -> list[Row]:
     """Every answer of a study in the order it was given; codes stand for people."""
     query = (
-        select(t.Answer, t.Item.key, t.Item.origin, t.Item.expert, t.Rater.code, t.Rater.name)
+        select(
+            t.Answer,
+            t.Item.key,
+            t.Item.origin,
+            t.Item.expert,
+            t.Rater.code,
+            t.Rater.name,
+            t.Rater.participant,
+        )
         .join(t.Item, t.Item.id == t.Answer.item_id)
         .join(t.Rater, t.Rater.id == t.Answer.rater_id)
         .where(t.Answer.study_id == stored.id, t.Answer.state != "excluded")
@@ -79,6 +89,7 @@ def rating_rows(connection: Connection, stored: StoredStudy, names: bool = False
                     row["points"],
                     row["returned"],
                     row["name"] if names else None,
+                    row["participant"] if names else None,
                 )
             )
     return found
