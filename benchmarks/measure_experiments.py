@@ -17,7 +17,7 @@ from pathlib import Path
 
 from flickr_stories import made_stories, rated_stories
 from sightline.io.results import ResultFolder
-from sightline.meta.experiments import Given, Table, experiments
+from sightline.meta.experiments import ExperimentTable, Given, experiments
 from sightline.meta.experiments.files import write_experiment
 from sightline.meta.experiments.words import cell
 from sightline.meta.protocols import make_protocol
@@ -56,7 +56,7 @@ PREPARED: dict[str, Prepare] = {
 }
 
 
-def show(found: Table) -> None:
+def show(found: ExperimentTable) -> None:
     print("| " + " | ".join(found.columns) + " |")
     for row in found.rows:
         print("| " + " | ".join(cell(value) for value in row) + " |", flush=True)

@@ -1,5 +1,6 @@
 """The Java programs of published metrics, METEOR 1.5 and SPICE: each asked in its own protocol, none left running."""
 
+import importlib.util
 import json
 import shutil
 import subprocess
@@ -15,8 +16,34 @@ LIMIT = 3600.0
 """Seconds that a jar may take for a batch."""
 
 
-def need_java(metric: str, instead: str) -> None:
-    """Raises UsageError where there is no Java runtime; `instead` is the metric that needs none."""
+def installed_meteor() -> Path | None:
+    """METEOR 1.5's jar, where pycocoevalcap is installed."""
+    found = importlib.util.find_spec("pycocoevalcap")
+    for folder in (found.submodule_search_locations or ()) if found else ():
+        jar = Path(folder) / "meteor" / "meteor-1.5.jar"
+        if jar.is_file():
+            return jar
+    return None
+
+
+def meteor_jar(given: str | None) -> Path:
+    """The jar that the user gave, or one that is installed; raises UsageError where it cannot run."""
+    jar = Path(given) if given else installed_meteor()
+    _need_java("meteor:engine=java", "meteor")
+    if jar is None or not jar.is_file():
+        raise UsageError("meteor:engine=java needs meteor-1.5.jar: pip install pycocoevalcap")
+    return jar
+
+
+def spice_jar(given: str | None) -> Path:
+    """The jar that the user gave; raises UsageError where it cannot run."""
+    if not given or not Path(given).is_file():
+        raise UsageError("spice runs only through its jar: give --option spice_jar=PATH, or use scenegraph")
+    _need_java("spice", "scenegraph")
+    return Path(given)
+
+
+def _need_java(metric: str, instead: str) -> None:
     if shutil.which("java") is None:
         raise UsageError(f"{metric} needs a Java runtime; without one, use {instead}")
 

@@ -1,4 +1,4 @@
-"""Published numbers: every one names a real protocol and coefficient, and verdicts say what became of it."""
+"""PublishedNumber numbers: every one names a real protocol and coefficient, and verdicts say what became of it."""
 
 import json
 import re
@@ -9,7 +9,7 @@ import pytest
 
 from sightline.errors import UsageError
 from sightline.items import Item
-from sightline.meta.check import AREL, Published, _verdict, arel_corpus, check, published_numbers
+from sightline.meta.check import AREL, PublishedNumber, _verdict, arel_corpus, check, published_numbers
 from sightline.meta.correlation import NAMES
 from sightline.meta.evaluate import evaluate
 from sightline.meta.protocols import protocols
@@ -43,7 +43,7 @@ def test_published_numbers_are_whole() -> None:
 def test_verdicts(value: float, n: int | None, verdict: str) -> None:
     items = [Item(str(k), ratings={"match": (float(k),)}) for k in range(1, 4)]
     found = evaluate(items, {"m": {"1": 0.1, "2": 0.2, "3": 0.3}}, samples=0)
-    row = Published("p", "match", "m", "kendall_b", value, n, "somewhere")
+    row = PublishedNumber("p", "match", "m", "kendall_b", value, n, "somewhere")
     assert _verdict(row, found, None).verdict == verdict
     assert _verdict(row, None, "no jar").verdict == "not runnable here: no jar"
 

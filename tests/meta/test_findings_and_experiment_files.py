@@ -10,7 +10,7 @@ from sightline.cli.meta import screen_table, show_findings
 from sightline.io.results import ResultFolder
 from sightline.items import Item
 from sightline.meta.evaluate import evaluate
-from sightline.meta.experiments.base import Plot, Table
+from sightline.meta.experiments.base import ExperimentTable, Plot
 from sightline.meta.experiments.files import write_experiment
 from sightline.meta.experiments.words import compact
 from sightline.meta.findings.files import markdown, write_findings
@@ -81,7 +81,7 @@ ROWS = tuple(
     for metric in (f"m{n}" for n in range(8))
     for count in (1, 2)
 )
-LINES = Table(
+LINES = ExperimentTable(
     "T",
     ("metric", "criterion", "references", "spearman", *ENDS, "why"),
     ROWS,
@@ -101,7 +101,7 @@ def test_lines_of_one_drawing_have_different_colours(tmp_path: Path) -> None:
 def test_bars_keep_what_is_not_defined_and_a_lone_bar_is_still_a_bar(tmp_path: Path) -> None:
     rows = (("m", 0.2, 0.1, 0.3, None), ("k", None, None, None, "all scores are equal"))
     plot = Plot("win rate", interval=("low", "high"), span=(0, 1), mark=0.5)
-    found = Table("T", ("metric", "win rate", "low", "high", "why"), rows, (plot,))
+    found = ExperimentTable("T", ("metric", "win rate", "low", "high", "why"), rows, (plot,))
     write_experiment(found, ResultFolder(tmp_path), "t")
     html = (tmp_path / "t.html").read_text()
     assert "not defined" in html and "on an axis from 0 to 1;" in html and "dashed: 0.5" in html

@@ -14,7 +14,7 @@ from sightline import score
 from sightline.errors import UsageError
 from sightline.features.meteor import count_matches, from_java
 from sightline.items import Item
-from sightline.jars import ask_meteor
+from sightline.jars import ask_meteor, installed_meteor
 from sightline.meta.protocols import make_protocol
 from sightline.metrics.meteor import meteor
 from sightline.resources import Resource
@@ -22,7 +22,7 @@ from sightline.text import ptb
 from sightline.text.alignment import align
 from sightline.text.meteor_words import normal
 from sightline.text.paraphrases import load_paraphrases
-from sightline.text.wordnet import WordNet, load_wordnet, meteor_jar
+from sightline.text.wordnet import WordNet, load_wordnet
 from skipping import skip
 
 # What METEOR 1.5's jar gives for "a dog runs in the park" against "the dog is running in a green park".
@@ -85,7 +85,7 @@ def stories(data: Path) -> list[tuple[list[str], list[list[str]]]]:
 
 
 def jar_with_java() -> Path | None:
-    jar = meteor_jar()
+    jar = installed_meteor()
     if jar is None or shutil.which("java") is None:
         skip("METEOR's jar needs Java and pycocoevalcap")
         return None
@@ -115,7 +115,7 @@ def test_counts_equal_the_jars(data: Path) -> None:
 @pytest.mark.data
 def test_published_score_of_vist_stories(data: Path) -> None:
     """On a tenth of the stories, the jar gives 0.35005525420818373 (on all, the published 0.34881328040125786)."""
-    if (jar := meteor_jar()) is None:
+    if (jar := installed_meteor()) is None:
         skip("METEOR's synonyms and paraphrases come with pycocoevalcap")
         return
     table = str(jar.parent / "data" / "paraphrase-en.gz")

@@ -142,13 +142,13 @@ def test_hl_as_published_comes_back_picture_by_picture(sqlite, data, tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "why"),
     [
-        ("r.jsonl", '{"item": "main-0", "rater": "x", "value": 9}', "line 1: 9 is not on the scale"),
+        ("r.jsonl", '{"item": "main-0", "rater": "x", "value": 9}', ":1: 9 is not on the scale"),
         ("r.jsonl", '{"item": "nope", "rater": "x", "value": 3}', "item 'nope' is not in study"),
-        ("r.jsonl", '{"item": "main-0", "value": 3}', "line 1: 'rater' is missing"),
-        ("r.jsonl", "[1]", "line 1: an object is needed"),
-        ("r.jsonl", "{", "line 1: not JSON"),
-        ("r.csv", "item,rater,value\nmain-0,x,three\n", "line 2: 'three' is not on the scale"),
-        ("r.parquet", "no parquet", "cannot be read"),
+        ("r.jsonl", '{"item": "main-0", "value": 3}', "have the columns item, rater and value"),
+        ("r.jsonl", "[1]", ":1: not a JSON object"),
+        ("r.jsonl", "{", ":1: not JSON"),
+        ("r.csv", "item,rater,value\nmain-0,x,three\n", ":2: 'three' is not on the scale"),
+        ("r.parquet", "no parquet", "not a readable Parquet file"),
     ],
 )
 def test_bad_ratings_are_told_with_their_line_and_change_nothing(sqlite, tmp_path, name, text, why):

@@ -509,7 +509,9 @@ def test_published_files_and_exports_are_sources(tmp_path: Path) -> None:
     (tmp_path / "crowd.tsv").write_text("a.jpg\tb.jpg#2\t0.25\t1\t3\n")
     form = f"flickr8k:captions={tmp_path / 'tokens.txt'}"
     assert rated_items(str(tmp_path / "expert.tsv"), None, None, form)[1][0].ratings == {"rating": (1, 1, 2)}
-    assert rated_items(str(tmp_path / "crowd.tsv"), None, None, form)[1][0].ratings == {"rating": (0.25,)}
+    assert rated_items(str(tmp_path / "crowd.tsv"), None, None, form)[1][0].ratings == {
+        "rating": (1, 0, 0, 0)
+    }
     export = {"id": "a", "images": ["a.jpg"], "text": "x", "ratings": {"overall": [3, 4]}, "consensus": 4}
     (tmp_path / "e.jsonl").write_text(json.dumps(export))
     assert rated_items(str(tmp_path / "e.jsonl"), None, None)[1][0].ratings == {"rating": (3, 4)}

@@ -17,6 +17,7 @@ from sightline.cli.options import (
     OnError,
     OnErrorOption,
     OutOption,
+    RatingsOption,
     SomeMetricsOption,
     measuring,
 )
@@ -27,8 +28,7 @@ from sightline.io.results import ResultFolder
 from sightline.items import Item
 from sightline.meta.check import check as check_numbers
 from sightline.meta.evaluate import SAMPLES, evaluate
-from sightline.meta.experiments import Given, make_experiment
-from sightline.meta.experiments import Table as Experimented
+from sightline.meta.experiments import ExperimentTable, Given, make_experiment
 from sightline.meta.experiments.files import write_experiment
 from sightline.meta.experiments.words import compact
 from sightline.meta.findings.files import write_findings
@@ -60,6 +60,7 @@ def meta(
     data: Annotated[Path | None, typer.Option(help="Folder of a published protocol's files.")] = None,
     samples: Annotated[int, typer.Option(min=0, help="Bootstrap samples; 0 for no intervals.")] = SAMPLES,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
+    ratings: RatingsOption = None,
     experiment: Annotated[
         str | None,
         typer.Option(help="ablation, random, references, splits (also splits:p=0.2325,t=1) or ranking."),
@@ -78,6 +79,10 @@ def meta(
         if not metric and name not in ("ablation", "ranking"):
             raise UsageError("no metric is named; give -m NAME ('sightline metrics' lists them)")
         chosen = make_protocol(protocol)
+        if ratings is not None:
+            if not isinstance(chosen, Likert) or file is None:
+                raise UsageError("--ratings is for a study of your own: give its FILE of items")
+            chosen = replace(chosen, ratings=ratings)
         place = data or file
         if place is None:
             raise UsageError("give a FILE of items with ratings, or --protocol NAME with --data DIR")
@@ -159,7 +164,7 @@ def run_check(
     console.print(table)
 
 
-def show_experiment(found: Experimented, name: str, results: ResultFolder) -> None:
+def show_experiment(found: ExperimentTable, name: str, results: ResultFolder) -> None:
     """An experiment's table on the screen, in files (Markdown, JSON), and as a page with its plots."""
     write_experiment(found, results, name)
     console.print(screen_table(found.title, *compact(found, brief=True)))

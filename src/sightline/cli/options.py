@@ -56,6 +56,10 @@ MetricOption = Annotated[
 SomeMetricsOption = Annotated[
     list[str] | None, Option("--metric", "-m", help="NAME or NAME:key=value,…; may be repeated.")
 ]
+RatingsOption = Annotated[
+    Path | None,
+    Option(help="Single ratings of the file's items, as 'sightline ratings export' writes them."),
+]
 NlpOption = Annotated[str, Option(help="embedded, or any spaCy pipeline.", rich_help_panel=PANEL)]
 EncoderOption = Annotated[str, Option(help="pocket, or clip:NAME-or-PATH.", rich_help_panel=PANEL)]
 

@@ -10,8 +10,17 @@ from rich.table import Table
 from sightline.cli.app import app, console, errors
 from sightline.errors import UsageError
 from sightline.psychometrics.agreement.alpha import SCALES
+from sightline.psychometrics.agreement.marking import check_phrases, word_agreement
 from sightline.psychometrics.agreement.workers import GATES
 from sightline.psychometrics.analysis import Analysis, Settings, analyse
+from sightline.psychometrics.choices import read_calls, read_choices
+from sightline.psychometrics.model.preferences import fit_preferences
+from sightline.psychometrics.pages.choices import (
+    marking_in_short,
+    preferences_in_short,
+    write_marking,
+    write_preferences,
+)
 from sightline.psychometrics.pages.files import write_analysis
 from sightline.psychometrics.pages.verdicts import in_short
 from sightline.psychometrics.reading import Ratings, read_expert, read_ratings
@@ -57,6 +66,11 @@ def psych(
         str, typer.Option(help="Abilities: normal, or auto (normal unless the data say otherwise).")
     ] = Settings.population,
     scale: Annotated[str, typer.Option(help=f"For alpha: {', '.join(SCALES)}.")] = Settings.scale,
+    evidence: Annotated[
+        Path | None,
+        typer.Option(help="A run folder whose metric's phrases are held against words that people marked."),
+    ] = None,
+    metric: Annotated[str, typer.Option(help="The metric of --evidence.")] = "groovist",
     samples: Annotated[
         int, typer.Option(min=1, help="Bootstrap samples for alpha's interval.")
     ] = Settings.samples,
@@ -68,6 +82,8 @@ def psych(
         raise UsageError(f"--gate is one of {', '.join(GATES)}")
     if scale not in SCALES:
         raise UsageError(f"--scale is one of {', '.join(SCALES)}")
+    if _choices(file, out, evidence, metric, samples):
+        return
     ratings = read_ratings(
         file, person=person, covariates=covariate or (), criterion=criterion, persons_file=persons
     )
@@ -100,6 +116,28 @@ def psych(
         for name, why in analysis.fit.responses.left_out.items():
             errors.print(f"sightline: item '{name}' cannot be placed: {why}")
         raise typer.Exit(3)
+
+
+def _choices(file: Path, out: Path, evidence: Path | None, metric: str, samples: int) -> bool:
+    """Preferences and marked words have analyses of their own; False where the file holds ratings."""
+    comparisons, marked = read_choices(file)
+    if not comparisons and not marked:
+        if evidence:
+            raise UsageError("--evidence needs items with marked words (errors)")
+        return False
+    if comparisons:
+        found = fit_preferences(comparisons)
+        write_preferences(found, out, file.name)
+        lines = preferences_in_short(found)
+    else:
+        agreement = word_agreement(marked, samples)
+        check = check_phrases(marked, read_calls(evidence, metric), samples=samples) if evidence else None
+        write_marking(marked, agreement, check, out, file.name)
+        lines = marking_in_short(agreement, check)
+    for line in lines:
+        console.print(f"• {escape(line)}")
+    console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
+    return True
 
 
 def _expert(given: str, ratings: Ratings) -> tuple[dict[str, float], dict[str, str]]:

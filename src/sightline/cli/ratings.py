@@ -8,6 +8,7 @@ import typer
 
 from sightline.cli.app import app, console
 from sightline.errors import UsageError, extra
+from sightline.io.results import whole
 
 ratings = typer.Typer(help="People's judgements to and from files.", no_args_is_help=True)
 app.add_typer(ratings, name="ratings")
@@ -27,12 +28,15 @@ def export_ratings(
     study: Annotated[str, typer.Argument(help="The study's short name, as in its address.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="A .jsonl, .csv or .parquet file.")],
     what: Annotated[
-        What, typer.Option(help="items with their ratings, single ratings, VICR's CSV or HL's JSON Lines.")
-    ] = What.items,
+        What,
+        typer.Option(
+            help="Single ratings, as psych reads them; items with their ratings, VICR's CSV or HL's form."
+        ),
+    ] = What.ratings,
     names: Annotated[bool, typer.Option("--names", help="Also the names people chose.")] = False,
     db: DbOption = "sightline.db",
 ) -> None:
-    """Write a study's items or ratings; people leave as codes."""
+    """Write a study's ratings or items; people leave as codes."""
     extra("sqlalchemy", "server")
     from sightline.server import exchange
     from sightline.server.start import existing_study
@@ -45,9 +49,8 @@ def export_ratings(
     database, stored = existing_study(db, study)
     with database.read() as connection:
         content = exchange.export(connection, stored, what.value, form, names=names)  # type: ignore[arg-type]
-    part = out.with_name(out.name + ".part")
-    part.write_bytes(content)
-    part.replace(out)
+    with whole(out) as target:
+        target.write(content)
     console.print(f"{what.value} of '{stored.study.title}': {out}")
 
 

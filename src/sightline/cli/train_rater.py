@@ -7,6 +7,7 @@ import typer
 from rich.markup import escape
 
 from sightline.cli.app import console
+from sightline.cli.options import RatingsOption
 from sightline.cli.progress import run_progress
 from sightline.cli.train import OutOption, train_app
 from sightline.pipeline.settings import LocalTools, Settings
@@ -24,6 +25,7 @@ def train_rater(
     out: OutOption,
     data: Annotated[Path | None, typer.Option(help="Folder of the published protocols' files.")] = None,
     format: Annotated[str | None, typer.Option(help="The files' format, where it cannot be guessed.")] = None,
+    ratings: RatingsOption = None,
     encoder: Annotated[str, typer.Option(help="pocket, or clip:NAME-or-PATH.")] = Settings.encoder,
     form: Annotated[
         Literal["bilinear", "paper", "network"],
@@ -48,7 +50,7 @@ def train_rater(
     with run_progress() as progress:
         sets = train.load(
             sources, data, criterion, tools.embedder, tools.pictures,
-            lambda stage, done: progress(escape(stage), done), format,
+            lambda stage, done: progress(escape(stage), done), format, ratings,
         )  # fmt: skip
     for one in sets:
         _say(train.told(one))

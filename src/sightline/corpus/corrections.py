@@ -46,7 +46,7 @@ class Refused:
 
 
 @dataclass
-class Agreement:
+class CorrectorAgreement:
     """Two or more correctors on the captions that they share."""
 
     shared: int
@@ -89,7 +89,7 @@ class Corrections:
             },
         }
 
-    def agreement(self, samples: int = 1000) -> Agreement | None:
+    def agreement(self, samples: int = 1000) -> CorrectorAgreement | None:
         """Over captions with two correctors or more; None where there are none."""
         by_caption: dict[str, dict[str, Correction]] = {}
         for correction in self.made:
@@ -104,7 +104,7 @@ class Corrections:
                 distances[correctors.index(who), column] = correction.distance
         edited = np.where(np.isnan(distances), np.nan, (distances > 0).astype(float))
         same = np.mean([len({c.corrected.strip() for c in own.values()}) == 1 for own in shared])
-        return Agreement(
+        return CorrectorAgreement(
             len(shared),
             bootstrap_alpha(edited, "nominal", samples=samples),
             bootstrap_alpha(distances, "interval", samples=samples),

@@ -25,8 +25,8 @@ class Words(Protocol):
 class Grounding:
     """I_e = tanh(W_i h + b_i) and T_e = tanh(W_t t + b_t), of unit length: their product is the cosine."""
 
-    def __init__(self, path: Path | None = None) -> None:
-        self.resource = Resource.file(path) if path else embedded("vg", "vg.npz")
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.resource = Resource.file(Path(path)) if path else embedded("vg", "vg.npz")
         place = self.resource.files[0][1]
         try:
             with np.load(place, allow_pickle=False) as stored:

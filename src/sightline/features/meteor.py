@@ -2,20 +2,19 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from sightline.errors import Unscorable, UsageError
+from sightline.errors import Unscorable
 from sightline.features.base import Feature, Features, Fit, Statistic, Tools
 from sightline.features.reference import TokenKind, Tokens
-from sightline.jars import ask_meteor, jar_files, need_java
+from sightline.jars import ask_meteor, jar_files, meteor_jar
 from sightline.text.alignment import align
 from sightline.text.meteor_words import FUNCTION_WORDS, normal
 from sightline.text.paraphrases import Paraphrases, load_paraphrases
 from sightline.text.sentences import is_caption
-from sightline.text.wordnet import WordNet, load_wordnet, meteor_jar
+from sightline.text.wordnet import WordNet, load_wordnet
 
 Task = Literal["rank", "hter"]
 """What METEOR's weights were tuned for: COCO's caption evaluation uses `rank`, that of VIST stories `hter`."""
@@ -126,11 +125,13 @@ class JavaMeteor(Feature[MeteorCounts]):
             for value in values
             for reference in value.references
         ]
-        rows = iter([from_java(line) for line in ask_meteor(_jar(tools), lines, norm=self.kind == "ptb")])
+        jar = meteor_jar(tools.option("meteor_jar"))
+        rows = map(from_java, ask_meteor(jar, lines, norm=self.kind == "ptb"))
         return [MeteorCounts(tuple(next(rows) for _ in value.references)) for value in values]
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return {"stages": f"exact+stem+synonym+paraphrase({jar_files(_jar(tools)).digest})"}
+        jar = jar_files(meteor_jar(tools.option("meteor_jar")))
+        return {"stages": f"exact+stem+synonym+paraphrase({jar.digest})"}
 
 
 def from_java(line: str) -> tuple[float, ...]:
@@ -145,12 +146,3 @@ def from_java(line: str) -> tuple[float, ...]:
 def _plain(words: Sequence[str]) -> str:
     """Words in one line of the jar's protocol, whatever they hold."""
     return " ".join(word.replace("|||", "").replace("\n", " ") for word in words)
-
-
-def _jar(tools: Tools) -> Path:
-    given = tools.option("meteor_jar")
-    jar = Path(given) if given else meteor_jar()
-    need_java("meteor:engine=java", "meteor")
-    if jar is None or not jar.is_file():
-        raise UsageError("meteor:engine=java needs meteor-1.5.jar: pip install pycocoevalcap")
-    return jar

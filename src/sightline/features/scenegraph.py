@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
-from sightline.errors import Unscorable, UsageError
+from sightline.errors import Unscorable
 from sightline.features.base import Feature, Features, Tools
-from sightline.jars import ask_spice, jar_files, need_java
+from sightline.jars import ask_spice, jar_files, spice_jar
 from sightline.text.language import Parsed, Phrase
 from sightline.text.wordnet import WordNet, load_wordnet
 
@@ -117,7 +116,7 @@ class SpiceGraphs(Feature[SpiceValue]):
             }
             for n, got in enumerate(able)
         ]
-        found = iter(ask_spice(_jar(tools), rows)) if rows else iter(())
+        found = iter(ask_spice(spice_jar(tools.option("spice_jar")), rows)) if rows else iter(())
         return [
             Unscorable(reason) if (reason := self._why_not(got)) else SpiceValue(*next(found))
             for got in batch
@@ -129,12 +128,4 @@ class SpiceGraphs(Feature[SpiceValue]):
         return None if got.item.whole_text.strip() else "the text has no words"
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return {"jar": jar_files(_jar(tools)).digest}
-
-
-def _jar(tools: Tools) -> Path:
-    given = tools.option("spice_jar")
-    if not given or not Path(given).is_file():
-        raise UsageError("spice runs only through its jar: give --option spice_jar=PATH, or use scenegraph")
-    need_java("spice", "scenegraph")
-    return Path(given)
+        return {"jar": jar_files(spice_jar(tools.option("spice_jar"))).digest}

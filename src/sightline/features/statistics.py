@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -51,7 +50,7 @@ class Theta(Statistic[float]):
             for got in corpus:
                 if got.failure(Alignment(self.units)) is None:
                     similarity = SCALE * np.clip(got[Alignment(self.units)].cosine.max(axis=1), 0, None)
-                    sums.append(float(similarity.sum()))
+                    sums.append(math.fsum(similarity.tolist()))
                     count += len(similarity)
             if choice == "corpus" and not count:
                 raise UsageError("theta cannot be the corpus mean: no story has a phrase and a picture")
@@ -120,7 +119,7 @@ class WordIdf(Statistic[Idf]):
     def _given(self, choice: str, tools: Tools) -> Fit[Idf]:
         found = tools.stored(choice, self)
         if found is None:
-            given = tools.held(Idf.load, Path(choice))
+            given = Idf.load(choice)  # not held: it is small, and may change on disk
             # by whatever path: what is shipped is named as shipped
             found = Fit(given, "shipped" if given == tools.held(Idf.shipped) else "file")
         return found

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -70,7 +69,7 @@ class NounGrounding(Feature[NounsValue]):
 
 def _model(tools: Tools) -> tuple[Grounding, Words]:
     vg = tools.option("vg")
-    model, words = tools.held(Grounding, Path(vg) if vg else None), word_vectors(tools)
+    model, words = tools.held(Grounding, vg), word_vectors(tools)
     model.fits(tools.embedder.signature, words.resource.digest)
     return model, words
 
@@ -78,4 +77,4 @@ def _model(tools: Tools) -> tuple[Grounding, Words]:
 def word_vectors(tools: Tools) -> Words:
     """The vectors that the user gave, or the embedded table of word pieces."""
     given = tools.option("vectors")
-    return tools.held(WordVectors.from_file, Path(given)) if given else tools.held(pieces)
+    return tools.held(WordVectors.from_file, given) if given else tools.held(pieces)

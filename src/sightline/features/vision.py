@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,7 +66,7 @@ def _propose(pictures: Sequence[Picture], tools: Tools) -> list[tuple[Box, ...] 
 
 
 def _regions(
-    item: Item, pictures: Sequence[Picture], proposed: Mapping[Path, tuple[Box, ...] | Unscorable]
+    item: Item, pictures: Sequence[Picture], proposed: Mapping[Any, tuple[Box, ...] | Unscorable]
 ) -> RegionsValue | Unscorable:
     if item.regions is not None:
         if len(item.regions) != len(pictures):

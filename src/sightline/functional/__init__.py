@@ -32,6 +32,7 @@ from sightline.functional.captions import (
     rouge_l,
     sacrebleu,
     scenegraph,
+    tiger,
     wmd,
 )
 from sightline.functional.corpora import confidence, consensus, diversity, pmi, points, self_bleu
@@ -80,5 +81,6 @@ __all__ = [
     "self_bleu",
     "spearman",
     "temporal_misalignment",
+    "tiger",
     "wmd",
 ]

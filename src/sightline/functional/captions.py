@@ -23,6 +23,7 @@ from sightline.metrics import bertscore as _bertscore
 from sightline.metrics import clipscore as _clipscore
 from sightline.metrics import meteor as _meteor
 from sightline.metrics import rouge as _rouge
+from sightline.metrics import tiger as _tiger
 from sightline.metrics.bleu import bleu_rows, corpus_bleu
 from sightline.metrics.cider import cider as cider_of
 from sightline.metrics.sacre import Tokenizer, corpus_score, sentence_score
@@ -216,6 +217,18 @@ def bertscore(
     numbers = range(rows + columns)
     pieces = Matched(tuple(numbers[:rows]), best[0], tuple(numbers[rows:]), best[1])
     return _bertscore.bertscore(pieces, {-1: 0.0, **dict(enumerate([*given[0], *given[1]]))})
+
+
+def tiger(relevance: ArrayLike, references: ArrayLike) -> float:
+    """TIGEr: half region rank similarity, half weight distribution similarity.
+
+    `relevance` holds how well the text matches each region of the picture, `references` the same for each reference
+    (reference x region): cosines, at least two regions.
+
+    >>> round(tiger([0.3, 0.2, 0.1], [[0.3, 0.1, 0.2], [0.4, 0.2, 0.1]]), 4)
+    0.733
+    """
+    return _tiger.tiger(np.asarray(relevance, float), np.atleast_2d(np.asarray(references, float)))
 
 
 def wmd(words: Sequence[str], reference: Sequence[str], vectors: Mapping[str, ArrayLike]) -> float:

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from io import StringIO
@@ -12,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""What a spreadsheet takes for the start of a formula."""
+FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
+"""How a text begins that a spreadsheet would run, or that was marked so that it does not."""
 
 LINE_END = "\r\n"
 """What Python's writer is told, so that it quotes cells that hold either of the two."""
@@ -41,8 +42,8 @@ def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator
 
 
 def safe_cell(value: Any) -> Any:
-    """A text that a spreadsheet would run as a formula is marked as text."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+    """A text that a spreadsheet would run as a formula is marked as text; reading takes the mark off again."""
+    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
 
 
 def _cell(value: Any) -> Any:

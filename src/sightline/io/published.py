@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ class Album:
     """A folder of pictures. An id from a file never leads out of it."""
 
     folder: Path
-    _files: dict[Path, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
+    _files: dict[str, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
 
     def find(self, place: str, *names: str) -> str:
         """The path of the first of these names that is there, whatever its extension; else of the first name.
@@ -54,16 +55,22 @@ class Album:
             for name in names:
                 _check_name(name)
         for name in names:
-            for folder in (self.folder, *(self.folder / inner for inner in FOLDERS)):
-                path = folder / name
-                files = self._files_in(path.parent)
+            inner, _, last = name.rpartition("/")
+            for folder in self._folders:
+                files = self._files_in(f"{folder}/{inner}" if inner else folder)
                 for suffix in ("", *SUFFIXES) if files else ():
-                    if path.name + suffix in files:
-                        return str(path.with_name(path.name + suffix).absolute())
-        first = self.folder / names[0]
-        return str((first if first.suffix else first.with_name(first.name + ".jpg")).absolute())
+                    if last + suffix in files:
+                        return f"{folder}/{name}{suffix}"
+        first = f"{self._folders[0]}/{names[0]}"
+        return first if "." in names[0].rpartition("/")[2][1:] else f"{first}.jpg"
 
-    def _files_in(self, folder: Path) -> frozenset[str]:
+    @cached_property
+    def _folders(self) -> list[str]:
+        """The folder, and those of the data sets' archives that lie in it."""
+        known = (self.folder / inner for inner in FOLDERS)
+        return [str(path.absolute()) for path in (self.folder, *(path for path in known if path.is_dir()))]
+
+    def _files_in(self, folder: str) -> frozenset[str]:
         """The names in a folder, listed once; none where there is no such folder."""
         if folder not in self._files:
             try:

@@ -26,6 +26,10 @@ MISSING: Final = frozenset(("", "NA", "N/A", "NaN", "nan", "na", "null", "None",
 """Cells of a text file that hold nothing."""
 CRITERION: Final = "overall"
 """The criterion of ratings that name none."""
+VOTES: Final = ("best", "better")
+"""Criteria that are votes: 1 for the text that is chosen, 0 for the others."""
+EXCLUDED: Final = "excluded"
+"""In a column `state`: what a study's staff took out."""
 PLAY: Final = ("play", "playing")
 LAST: Final = "of several answers of one person to an item, the last in the file counts"
 """The rule for repeated answers; an export holds them in the order in which they were given."""
@@ -175,6 +179,9 @@ def sort_out(ratings: Iterable[Rating]) -> Sorted:
     left_out: dict[str, int] = {}
     for one in ratings:
         place = (one.rater, one.key, one.criterion)
+        if one.extra.get("state") == EXCLUDED:
+            left_out[EXCLUDED] = left_out.get(EXCLUDED, 0) + 1
+            continue
         if one.phase in ("probation", "gold", "attention") and one.expert is not None:
             known[place] = one
         if one.phase == "play":
@@ -192,6 +199,7 @@ REASONS: Final = {
     "qualification": "given to qualify, on items of the gold annotators",
     "gold": "given on items whose answer is known",
     "attention": "given on attention checks",
+    EXCLUDED: "excluded by the study's staff",
     "repeated": f"repeated: {LAST}",
 }
 
@@ -220,10 +228,14 @@ def with_ratings(items: Iterable[Item], ratings: Iterable[Rating], path: Path) -
             values.setdefault(key, {}).setdefault(one.criterion, []).append(one.value)
     if not values:
         raise UsageError(f"{path}: no rating of it counts; it must hold answers of ordinary play")
-    return [
-        replace(item, ratings={name: tuple(given) for name, given in values.get(item.key, {}).items()})
-        for item in found
-    ]
+    return [_rated(item, values.get(item.key, {})) for item in found]
+
+
+def _rated(item: Item, values: dict[str, list[float]]) -> Item:
+    """The item with these ratings; being chosen as the best is a vote, no rating."""
+    ratings = {name: tuple(given) for name, given in values.items() if name not in VOTES}
+    votes = [vote for name in VOTES for vote in values.get(name, ())]
+    return replace(item, ratings=ratings, extra={**item.extra, "votes": sum(votes)} if votes else item.extra)
 
 
 def number(cell: Any, otherwise: float = math.nan) -> float:

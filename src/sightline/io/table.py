@@ -1,7 +1,6 @@
 """Rows of a table, whatever the file: CSV, TSV, JSON Lines or Parquet, each row with its place, `FILE:LINE`."""
 
 import csv
-import re
 import shutil
 import sys
 import tempfile
@@ -16,14 +15,13 @@ import pyarrow.parquet as pq
 
 from sightline.errors import BadLine, UsageError
 from sightline.io.items import parse_text
+from sightline.io.json_csv import FORMULA
 from sightline.io.source import LONGEST_LINE, Lines, Source
 
 # The csv module refuses fields over 128 kB unless told otherwise, and a story can be longer.
 csv.field_size_limit(LONGEST_LINE)
 
 AT_ONCE: Final = 1024
-FORMULA: Final = re.compile(r"'*[=+\-@\t\r]")
-"""How a text begins that a spreadsheet would run, or that was marked so that it does not."""
 
 Cells = dict[str, Any]
 
@@ -181,11 +179,6 @@ def read_rows(path: Path, need: Sequence[str] = ()) -> Iterator[Row]:
             if cells.get(name) is None or cells[name] == "":
                 raise BadLine(where, f"'{name}' is missing")
         yield Row(where, cells)
-
-
-def marked(cell: Any) -> Any:
-    """A text that a spreadsheet would run as a formula, marked as text; reading takes the mark off again."""
-    return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
 
 
 def unmarked(cell: str) -> str:

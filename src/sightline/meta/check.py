@@ -29,7 +29,7 @@ AREL = "vist-arel"
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedNumber:
     """One number of a paper."""
 
     protocol: str
@@ -49,26 +49,26 @@ class Published:
 class Verdict:
     """What became of a published number here."""
 
-    published: Published
+    published: PublishedNumber
     found: float | None
     n: int | None
     verdict: str
 
     def to_json(self) -> dict[str, Any]:
-        about = {name: getattr(self.published, name) for name in Published.__dataclass_fields__}
+        about = {name: getattr(self.published, name) for name in PublishedNumber.__dataclass_fields__}
         return {**about, "found": self.found, "found_n": self.n, "verdict": self.verdict}
 
 
-def published_numbers() -> list[Published]:
+def published_numbers() -> list[PublishedNumber]:
     """Every number in `expected/`, with its source spelled out."""
-    found: list[Published] = []
+    found: list[PublishedNumber] = []
     for entry in sorted((files("sightline.meta") / "expected").iterdir(), key=lambda e: e.name):
         if entry.name.endswith(".json"):
             data = json.loads(entry.read_text("utf-8"))
             for row in data["numbers"]:
                 about = {"source": data["source"][row["source"]]}
                 reason = data.get("not_here", {}).get(row["source"])
-                found.append(Published(**{**row, **about, "not_here": reason}))
+                found.append(PublishedNumber(**{**row, **about, "not_here": reason}))
     return found
 
 
@@ -111,7 +111,7 @@ def check(
     return verdicts
 
 
-def _wanted(protocols: Sequence[str], metrics: Sequence[str]) -> list[Published]:
+def _wanted(protocols: Sequence[str], metrics: Sequence[str]) -> list[PublishedNumber]:
     """The numbers asked for; a name that has none is a mistake, not an empty table."""
     found = published_numbers()
     for kind, names, registry in (
@@ -158,7 +158,7 @@ def _texts(given: Any, where: str) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _corpus_verdict(row: Published, found: tuple[float | None, int]) -> Verdict:
+def _corpus_verdict(row: PublishedNumber, found: tuple[float | None, int]) -> Verdict:
     value, n = found
     if value is None:
         return Verdict(row, None, n, "not defined here: the metric has no corpus value")
@@ -174,7 +174,7 @@ def _evaluate(name: str, metric: str, data: Path, settings: Settings, progress: 
     return evaluate(items, scored.scores, **protocol.rules(), samples=0)
 
 
-def _verdict(row: Published, evaluation: Evaluation | None, reason: str | None) -> Verdict:
+def _verdict(row: PublishedNumber, evaluation: Evaluation | None, reason: str | None) -> Verdict:
     if evaluation is None:
         return Verdict(row, None, None, f"not runnable here: {reason}")
     correlation = evaluation.row(row.metric, row.criterion).correlation

@@ -20,7 +20,7 @@ MOST_COMPARISONS = 50_000
 
 
 @dataclass(frozen=True)
-class Agreement:
+class CriterionAgreement:
     """One row of the paper's Table 2: a criterion against people's judgement."""
 
     criterion: str
@@ -40,7 +40,7 @@ class Combination:
     weights: dict[str, float]
     scale: dict[str, tuple[float, float]]
     """Mean and standard deviation by which each criterion is standardised."""
-    agreement: list[Agreement]
+    agreement: list[CriterionAgreement]
     """Each criterion, their plain sum, and the combination as cross-validated: no story judges its own
     weights.
     """
@@ -121,12 +121,12 @@ def comparisons(y: Floats, groups: NDArray[np.str_], rng: np.random.Generator) -
     return found
 
 
-def agreement(name: str, score: Floats, y: Floats, pairs: NDArray[np.int64]) -> Agreement:
+def agreement(name: str, score: Floats, y: Floats, pairs: NDArray[np.int64]) -> CriterionAgreement:
     better, worse = score[pairs[:, 0]], score[pairs[:, 1]]
     shared = float(np.mean((better > worse) + 0.5 * (better == worse)))
     if np.ptp(score) == 0:
-        return Agreement(name, float("nan"), float("nan"), float("nan"), shared)
-    return Agreement(
+        return CriterionAgreement(name, float("nan"), float("nan"), float("nan"), shared)
+    return CriterionAgreement(
         name,
         float(spearmanr(score, y)[0]),
         float(pearsonr(score, y)[0]),

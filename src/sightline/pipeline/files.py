@@ -1,6 +1,6 @@
 """A run over files: items in, the contract's result files out, each put in place whole."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +11,15 @@ from sightline.io import BadLine
 from sightline.io.results import ResultFolder
 from sightline.io.scores import FAILURES, SCORES, ScoreWriter, read_failures, read_scores
 from sightline.items import Failure, Item, Score
+from sightline.metrics.base import package_version
+from sightline.pipeline.finished import Finished
 from sightline.pipeline.journal import Journal
-from sightline.pipeline.kept import keep_items
-from sightline.pipeline.run import Progress, Run
+from sightline.pipeline.kept import KeptItems, keep_items
+from sightline.pipeline.run import LeftOut, Progress, Run
 from sightline.pipeline.statistics import write_statistics
 
 JOURNAL = "unfinished.sqlite"
+SUMMARY = "summary.json"
 
 
 class FileSink:
@@ -41,10 +44,9 @@ class Written:
 
     folder: Path
     summary: dict[str, Any]
-    journal: Journal
 
     def items(self) -> Iterator[Item]:
-        return self.journal.items(self.summary["items"])
+        return KeptItems(self.folder).items()
 
     def scores(self) -> Iterator[Score]:
         return read_scores(self.folder / SCORES)
@@ -59,25 +61,48 @@ def scored_into(
 ) -> Iterator[Written]:
     """Score items into a folder, for a block that adds what else belongs there.
 
-    A run that is killed can be resumed from its journal, which goes when the block ends well.
+    A run that is killed can be resumed from its journal, which goes when the block ends well. Only then the summary is
+    put in place: a folder that has one is finished. To a finished folder metrics are added, over the same items with
+    the same settings; anything else is refused, unless the folder may be overwritten.
     """
-    journal = open_journal(out, run)
+    earlier = None
+    if out.holds(SUMMARY) and not out.overwrite:
+        earlier = Earlier.open(out.path)
+        items = items if iter(items) is not items else list(items)  # they are read twice
+        earlier.check(items, run)
+        run = run.of([spec for spec in run.plan.metrics if spec not in earlier.run.metrics])
     try:
-        summary = _score_into(FileSink(out), items, run, journal, progress)
-        out.json("summary.json", summary)
-        write_statistics(out, run.fitted)
-        keep_items(out, journal, run.plan, summary["items"])
-        yield Written(out.path, summary, journal)
+        if run.plan.metrics:
+            with _scored(out, items, run, progress, earlier) as summary:
+                yield Written(out.path, summary)
+                out.json(SUMMARY, summary)
+        elif earlier is not None:
+            out.failed = sum(1 for _ in earlier.run.failures())
+            yield Written(out.path, dict(earlier.run.summary))
     except UnwritableError as fault:  # a full disk, a folder where a file should be
         raise UsageError(f"{fault}; --resume goes on") from None
-    journal.delete()
 
 
-def _score_into(
-    sink: FileSink, items: Iterable[Item | BadLine], run: Run, journal: Journal, progress: Progress
-) -> dict[str, Any]:
+@contextmanager
+def _scored(
+    out: ResultFolder,
+    items: Iterable[Item | BadLine],
+    run: Run,
+    progress: Progress,
+    earlier: "Earlier | None",
+) -> Iterator[dict[str, Any]]:
+    """The run's files in place, beside those of an earlier run; the journal goes when the block ends well."""
+    journal = open_journal(out, run)
+    if out.overwrite:
+        out.remove(SUMMARY)
+    sink = FileSink(out)
     try:
+        for score in earlier.scores() if earlier else ():
+            sink.add([score], [])
+        for failure in earlier.failures() if earlier else ():
+            sink.add([], [failure])
         summary = run.score(items, journal, sink, progress)
+        keep_items(out, journal, run.plan, summary["items"], earlier.run.kept if earlier else None)
     except BaseException as fault:
         sink.abandon()
         if (
@@ -86,7 +111,60 @@ def _score_into(
             journal.delete()
         raise
     sink.close()
-    return summary
+    write_statistics(out, run.fitted, earlier.run.statistics if earlier else None)
+    yield earlier.joined(summary) if earlier else summary
+    journal.delete()
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A finished run in the folder that another is to be added to."""
+
+    run: Finished
+
+    @classmethod
+    def open(cls, folder: Path) -> "Earlier":
+        try:
+            return cls(Finished.open(folder))
+        except UsageError as fault:
+            raise UsageError(f"{fault} into another folder, or --overwrite these results") from None
+
+    def check(self, items: Iterable[Item | BadLine], run: Run) -> None:
+        """Raises UsageError where the folder was made by another version, with other settings or of another input."""
+        over = "give another folder, or --overwrite to replace them"
+        folder, was = self.run.folder, self.run.summary
+        if self.run.version != package_version():
+            raise UsageError(f"{folder} holds results of Sightline {self.run.version}; {over}")
+        now, then = run.tools.settings.told, was["settings"]
+        for name in dict.fromkeys((*then, *now)):
+            if then.get(name) != now.get(name):
+                told = f"{name} {then.get(name, 'not given')}, not {now.get(name, 'not given')}"
+                raise UsageError(f"{folder} holds results made with {told}; {over}")
+        left_out = LeftOut()
+        for _ in left_out.without(items):
+            pass
+        if str(left_out.digest) != was["input"]["digest"]:
+            raise UsageError(f"{folder} holds results of another input ({was.get('items')} items); {over}")
+
+    def scores(self) -> Iterator[Score]:
+        return (score for score in self.run.scores() if score.metric in self.run.metrics)
+
+    def failures(self) -> Iterator[Failure]:
+        return (failure for failure in self.run.failures() if failure.metric in self.run.metrics)
+
+    def joined(self, summary: Mapping[str, Any]) -> dict[str, Any]:
+        """The summary of both runs: this one's, with the earlier one's metrics first and its command kept."""
+        was = self.run.summary
+        systems = {
+            name: {**was["systems"].get(name, {}), **rows} for name, rows in summary["systems"].items()
+        }
+        before = [*was.get("earlier", []), {name: was.get(name) for name in ("command", "date")}]
+        return {
+            **summary,
+            "metrics": {**was["metrics"], **summary["metrics"]},
+            "systems": systems,
+            "earlier": before,
+        }
 
 
 def open_journal(out: ResultFolder, run: Run) -> Journal:

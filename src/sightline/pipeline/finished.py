@@ -41,7 +41,7 @@ class Finished:
         except (OSError, ValueError, KeyError) as fault:
             raise UsageError(f"{path}: not the summary of a run ({fault})") from None
         if not all(name in summary for name in ("systems", "versions", "input", "settings")):
-            raise UsageError(f"{folder}: of an older version of Sightline; score the file again")
+            raise UsageError(f"{folder}: results of an older version of Sightline; score the file again")
         return cls(folder, summary)
 
     @property
@@ -232,7 +232,10 @@ def _score_again(
         raise unknown("system", chosen, [name for name in totals.systems if name is not None])
     learned = corpus if chosen is None else _Corpus(runs, called, corpus.metrics, chosen)
     statistics = dict.fromkeys(statistic for metric in metrics.values() for statistic in metric.fits())
-    fitted = Fitted({statistic: statistic.fit(learned, tools) for statistic in statistics})
+    try:
+        fitted = Fitted({statistic: statistic.fit(learned, tools) for statistic in statistics})
+    finally:
+        tools.close()
     signatures = {spec: _signed(first.signature(spec), metric, fitted) for spec, metric in metrics.items()}
     stream = iter(corpus)
     while batch := list(islice(stream, BATCH_ITEMS)):

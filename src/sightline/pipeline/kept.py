@@ -4,7 +4,7 @@ A score that stands on theta, idf or document frequencies holds for the corpus t
 kept it can be made again for another corpus, without pictures, models or the file that was scored.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from sightline.errors import Unscorable, UsageError
 from sightline.features.base import Feature, Features, Statistic
 from sightline.io.results import ResultFolder, told, whole
-from sightline.items import Item
+from sightline.items import Item, Key
 from sightline.metrics import Metric
 from sightline.pipeline.journal import FORMAT, Journal, Stored, decode, encode
 from sightline.pipeline.plan import Plan
@@ -42,11 +42,15 @@ def judged(metrics: Sequence[Metric]) -> dict[str, Feature[Any]]:
     return {repr(feature): feature for asker in askers for feature in asker.needs()}
 
 
-def keep_items(out: ResultFolder, journal: Journal, plan: Plan, places: int) -> None:
-    """Write items.parquet from the journal of a run that is done."""
+def keep_items(
+    out: ResultFolder, journal: Journal, plan: Plan, places: int, before: "KeptItems | None" = None
+) -> None:
+    """Write items.parquet from the journal of a run that is done, with the features that were there `before`."""
     wanted = judged(list(plan.metrics.values()))
     chosen = {name: plan.kept.index(feature) for name, feature in wanted.items()}
-    about = {b"format": str(FORMAT).encode(), b"features": msgspec.json.encode(list(chosen))}
+    also = [name for name in before.names if name not in chosen] if before else []
+    earlier = before.stored(also) if before and also else None
+    about = {b"format": str(FORMAT).encode(), b"features": msgspec.json.encode([*chosen, *also])}
     path = out.path / NAME
     with (
         whole(path) as file,
@@ -56,8 +60,10 @@ def keep_items(out: ResultFolder, journal: Journal, plan: Plan, places: int) -> 
         rows: list[tuple[str, str | None, str, bytes, bytes]] = []
         for item, features in journal.rows(places):
             found = decode(item, Item)
-            kept = encode([features[place] for place in chosen.values()])
-            rows.append((found.id, found.system, found.group, item, kept))
+            kept = [features[place] for place in chosen.values()]
+            if earlier is not None:
+                kept += earlier(found.key)
+            rows.append((found.id, found.system, found.group, item, encode(kept)))
             if len(rows) == ROW_GROUP:
                 table.write_table(_table(rows))
                 rows.clear()
@@ -107,7 +113,22 @@ class KeptItems:
                 )
             yield got
 
-    def _rows(self, *columns: str) -> Iterator[tuple[bytes, ...]]:
+    def stored(self, names: Sequence[str]) -> Callable[[Key], list[Stored]]:
+        """These features of one item after the other, asked for in any order, cheapest in that of the file."""
+        places = [self.names.index(name) for name in names]
+        rows = self._rows("id", "system", "features")
+        passed: dict[Key, Any] = {}
+
+        def of(key: Key) -> list[Stored]:
+            while key not in passed:
+                id, system, features = next(rows)
+                passed[id, system] = features
+            found = self._decoded(passed.pop(key), list[Stored])
+            return [found[place] for place in places]
+
+        return of
+
+    def _rows(self, *columns: str) -> Iterator[tuple[Any, ...]]:
         try:
             for batch in self._file.iter_batches(ROW_GROUP, columns=list(columns)):
                 yield from zip(*(batch.column(name).to_pylist() for name in columns), strict=True)

@@ -1,6 +1,7 @@
 """A run, from items to scores: features batch by batch into the journal, corpus statistics, then every score."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -68,6 +69,12 @@ class Run:
     def fingerprint(self) -> dict[str, str]:
         """What must be equal for a later run to go on from this one's journal."""
         return fingerprint(self.plan, self.tools)
+
+    def of(self, specs: Sequence[str]) -> "Run":
+        """The same with some of its metrics only, maybe with none."""
+        other = copy(self)
+        other.plan = Plan.of(specs) if specs else Plan({}, (), (), ())
+        return other
 
     def score(
         self,

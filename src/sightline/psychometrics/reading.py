@@ -156,6 +156,8 @@ def read_ratings(
 
 
 def _wide(table: _Table, person: str | None, covariates: list[str]) -> Ratings:
+    if not table.names:
+        raise UsageError(f"{table.path}: the rows hold nothing")
     first = table.names[0]
     if person is None and (first.strip().lower() in (*RATERS, "id", "") or table.names_things(first)):
         person = first

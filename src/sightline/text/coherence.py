@@ -9,7 +9,7 @@ pairs beside it.
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from sightline.errors import UsageError
 from sightline.resources import MODELS, Resource, shared
+from sightline.text.pairs import Floats, Pair, batches_by_width, sigmoid
 from sightline.text.wordpiece import WordPiece
 
 EMBEDDED = MODELS / "coherence"
@@ -26,9 +27,6 @@ BATCH_PIECES = 512
 """Pieces read at once, padding included: enough to fill a core, little enough for its cache."""
 CHUNK_PAIRS = 1024
 """Pairs whose sentences are kept in memory at once."""
-
-Pair = tuple[str, str]
-Floats = NDArray[np.float64]
 
 
 class CoherenceModel(Protocol):
@@ -193,19 +191,3 @@ def _session(path: Path) -> tuple[Any, dict[str, str]]:
 def _mask(rows: Sequence[int], widths: Sequence[int]) -> NDArray[np.int32]:
     lengths = np.array([widths[row] for row in rows])
     return (np.arange(lengths.max())[None] < lengths[:, None]).astype(np.int32)
-
-
-def batches_by_width(widths: Sequence[int], pieces: int) -> Iterator[list[int]]:
-    """Row numbers in batches of like width, so that little is padded."""
-    batch: list[int] = []
-    for row in sorted(range(len(widths)), key=widths.__getitem__):
-        if batch and (len(batch) + 1) * widths[row] > pieces:
-            yield batch
-            batch = []
-        batch.append(row)
-    if batch:
-        yield batch
-
-
-def sigmoid(z: Floats) -> Floats:
-    return np.exp(-np.logaddexp(0, -z))

@@ -11,7 +11,7 @@ import numpy as np
 
 from sightline.errors import UsageError, extra
 from sightline.resources import Resource, device, pretrained_files, quiet
-from sightline.text.coherence import Floats, Pair, batches_by_width, sigmoid
+from sightline.text.pairs import Floats, Pair, batches_by_width, sigmoid
 
 BATCH_PIECES = 2048
 LONGEST_PAIR = 256

@@ -2,28 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from sightline.errors import UsageError
 from sightline.resources import Resource, embedded, shared
 from sightline.text.language import Word
+from sightline.text.lexicon import HIGHEST, LOWEST, LearnedLexicon, WordRating
 
-LOWEST, HIGHEST = 1.0, 5.0
 UNRATED = 1.0
 """The weight of a phrase none of whose words has a rating."""
-
-
-class Rating(NamedTuple):
-    """A word's concreteness and how far it may be off (one standard deviation)."""
-
-    value: float
-    uncertainty: float
 
 
 class Lexicon(Protocol):
     """Words to ratings; None for what is not a word it can rate."""
 
-    def rate(self, word: str) -> Rating | None: ...
+    def rate(self, word: str) -> WordRating | None: ...
     def knows(self, word: str) -> bool:
         """Whether most people know the word: no name, no fragment, no misspelling. Only such words weigh."""
         ...
@@ -35,9 +28,9 @@ class RatedWords:
     def __init__(self, ratings: Mapping[str, float]) -> None:
         self._ratings = ratings
 
-    def rate(self, word: str) -> Rating | None:
+    def rate(self, word: str) -> WordRating | None:
         value = self._ratings.get(word)
-        return None if value is None else Rating(value, 0.0)
+        return None if value is None else WordRating(value, 0.0)
 
     def knows(self, word: str) -> bool:
         return word in self._ratings
@@ -69,11 +62,9 @@ class Concreteness:
 
     @classmethod
     def _learned(cls, resource: Resource) -> "Concreteness":
-        from sightline.text.lexicon import LearnedLexicon
-
         return cls(LearnedLexicon.from_file(resource.files[0][1]), resource)
 
-    def of_word(self, word: str, lemma: str | None = None) -> Rating | None:
+    def of_word(self, word: str, lemma: str | None = None) -> WordRating | None:
         """The word's rating, or else its lemma's."""
         found = self._lexicon.rate(word.lower())
         return self._lexicon.rate(lemma.lower()) if found is None and lemma else found

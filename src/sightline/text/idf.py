@@ -42,10 +42,10 @@ class Idf:
         return cls(found["stories"], found["frequencies"])
 
     @classmethod
-    def load(cls, path: Path) -> "Idf":
+    def load(cls, path: str | Path) -> "Idf":
         """From a file of `to_json`."""
         try:
-            return cls.from_json(json.loads(path.read_text("utf-8")))
+            return cls.from_json(json.loads(Path(path).read_text("utf-8")))
         except (OSError, UnicodeDecodeError, ValueError) as fault:
             raise UsageError(f"{path}: not a readable idf file ({fault})") from None
 

@@ -3,14 +3,22 @@
 import io
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from sightline.errors import UsageError
-from sightline.text.concreteness import HIGHEST, LOWEST, Rating
 
+LOWEST, HIGHEST = 1.0, 5.0
 STEP = (HIGHEST - LOWEST) / 255
 """Ratings and uncertainties are stored as bytes."""
+
+
+class WordRating(NamedTuple):
+    """A word's concreteness and how far it may be off (one standard deviation)."""
+
+    value: float
+    uncertainty: float
 
 
 class LearnedLexicon:
@@ -18,7 +26,7 @@ class LearnedLexicon:
 
     def __init__(
         self,
-        words: Mapping[str, Rating],
+        words: Mapping[str, WordRating],
         known: frozenset[str],
         pieces: Mapping[str, float],
         spread: float,
@@ -44,7 +52,7 @@ class LearnedLexicon:
             words = bytes(table["words"]).decode().split("\n")
             values, spreads = (LOWEST + table["values"] * STEP).tolist(), (table["spreads"] * STEP).tolist()
             pieces = bytes(table["pieces"]).decode().split("\n")
-            ratings = {word: Rating(v, s) for word, v, s in zip(words, values, spreads, strict=True)}
+            ratings = {word: WordRating(v, s) for word, v, s in zip(words, values, spreads, strict=True)}
             by_piece = dict(zip(pieces, table["piece_values"].astype(float).tolist(), strict=True))
             bits = np.unpackbits(table["known"], count=len(words)).astype(bool).tolist()
             known = frozenset(word for word, is_known in zip(words, bits, strict=True) if is_known)
@@ -56,13 +64,13 @@ class LearnedLexicon:
     def knows(self, word: str) -> bool:
         return word in self._known
 
-    def rate(self, word: str) -> Rating | None:
+    def rate(self, word: str) -> WordRating | None:
         known = self._words.get(word)
         if known is not None or not any(character.isalpha() for character in word):
             return known
         return self.by_pieces(word)
 
-    def by_pieces(self, word: str) -> Rating:
+    def by_pieces(self, word: str) -> WordRating:
         """The mean of the word's pieces: greedily the longest known one from the left, as WordPiece cuts."""
         values: list[float] = []
         start = 0
@@ -77,5 +85,5 @@ class LearnedLexicon:
                 values.append(self._pieces[piece])
             start = max(end, start + 1)
         if not values:
-            return Rating((LOWEST + HIGHEST) / 2, (HIGHEST - LOWEST) / 2)
-        return Rating(float(np.clip(sum(values) / len(values), LOWEST, HIGHEST)), self._spread)
+            return WordRating((LOWEST + HIGHEST) / 2, (HIGHEST - LOWEST) / 2)
+        return WordRating(float(np.clip(sum(values) / len(values), LOWEST, HIGHEST)), self._spread)

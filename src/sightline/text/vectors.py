@@ -20,12 +20,12 @@ class WordVectors:
         self.width = len(next(iter(rows.values())))
 
     @classmethod
-    def from_file(cls, path: Path) -> "WordVectors":
-        resource = Resource.file(path).ahead()
+    def from_file(cls, path: str | Path) -> "WordVectors":
+        resource = Resource.file(Path(path)).ahead()
         rows: dict[str, Floats] = {}
         width = 0
         try:
-            with path.open(encoding="utf-8", errors="replace") as lines:
+            with Path(path).open(encoding="utf-8", errors="replace") as lines:
                 for number, line in enumerate(lines, 1):
                     word, *numbers = line.rstrip().split(" ")
                     if number == 1 and len(numbers) == 1:

@@ -1,6 +1,5 @@
 """Synonyms from a WordNet, where one is installed: METEOR's synonym stage."""
 
-import importlib.util
 import os
 import zipfile
 from collections.abc import Iterable
@@ -8,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from sightline.errors import UsageError
+from sightline.jars import installed_meteor
 from sightline.resources import Resource, shared
 
 ENDINGS = (
@@ -92,16 +92,6 @@ def _lines(path: Path) -> Iterable[str]:
         raise UsageError(f"{path}: cannot be read ({fault}); a WordNet folder holds index.noun, …") from None
 
 
-def meteor_jar() -> Path | None:
-    """METEOR 1.5's jar, where pycocoevalcap is installed."""
-    found = importlib.util.find_spec("pycocoevalcap")
-    for folder in (found.submodule_search_locations or ()) if found else ():
-        jar = Path(folder) / "meteor" / "meteor-1.5.jar"
-        if jar.is_file():
-            return jar
-    return None
-
-
 @shared
 def load_wordnet(given: str | None) -> WordNet | None:
     """The WordNet at a path (database files, or METEOR's jar); without a path, one that is installed."""
@@ -110,7 +100,7 @@ def load_wordnet(given: str | None) -> WordNet | None:
     if given:
         path = Path(given)
         return WordNet.from_jar(path) if path.is_file() else WordNet.from_folder(path)
-    if jar := meteor_jar():
+    if jar := installed_meteor():
         return WordNet.from_jar(jar)
     nltk = Path(os.environ.get("NLTK_DATA", Path.home() / "nltk_data"))
     for folder in (nltk / "corpora" / "wordnet", Path("/usr/share/wordnet")):

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import extra
-from sightline.text.concreteness import HIGHEST, LOWEST, ratings_from
-from sightline.text.lexicon import STEP
+from sightline.text.concreteness import ratings_from
+from sightline.text.lexicon import HIGHEST, LOWEST, STEP
 from sightline.train.english.treebank import read_trees
 from sightline.train.english.word_vectors import PieceTable, story_words
 

@@ -9,7 +9,7 @@ import numpy as np
 from sightline.corpus.purity.base import Floats, PurityScorer, scorers
 from sightline.errors import UsageError, extra
 from sightline.resources import device, load_pretrained
-from sightline.text.coherence import batches_by_width
+from sightline.text.pairs import batches_by_width
 
 BATCH_PIECES = 4096
 LONGEST = 512

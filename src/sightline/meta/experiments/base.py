@@ -15,7 +15,7 @@ Cell = str | float | int | None
 Cells = tuple[Cell, ...]
 
 
-class Score(Protocol):
+class Scorer(Protocol):
     """Scores items with metrics, every feature once; corpus statistics from the named items alone."""
 
     def __call__(
@@ -29,7 +29,7 @@ class Given:
 
     items: Sequence[Item]
     metrics: Sequence[str]
-    score: Score
+    score: Scorer
     observations: Observations = "mean"
     headline: str = "kendall_c"
     scale: Scale | None = None
@@ -84,7 +84,7 @@ class Plot:
 
 
 @dataclass(frozen=True)
-class Table:
+class ExperimentTable:
     """What an experiment leaves."""
 
     title: str
@@ -98,7 +98,7 @@ class Table:
 class Experiment(Protocol):
     """A function of what is given; some take options of their own."""
 
-    def __call__(self, given: Given) -> Table: ...
+    def __call__(self, given: Given) -> ExperimentTable: ...
 
 
 experiments: Registry[Experiment] = Registry("experiment")

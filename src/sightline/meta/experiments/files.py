@@ -1,13 +1,13 @@
 """What an experiment leaves: its table as Markdown and JSON, a page that draws it, and failures.jsonl."""
 
 from sightline.io.results import ResultFolder
-from sightline.meta.experiments.base import Table
+from sightline.meta.experiments.base import ExperimentTable
 from sightline.meta.experiments.page import experiment_page
 from sightline.meta.experiments.words import compact
 from sightline.meta.findings.files import markdown_table
 
 
-def write_experiment(found: Table, out: ResultFolder, name: str) -> None:
+def write_experiment(found: ExperimentTable, out: ResultFolder, name: str) -> None:
     """A table as Markdown and JSON, a page that draws it, and failures.jsonl."""
     rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
     out.json(f"{name}.json", {"title": found.title, "notes": found.notes, "rows": rows})

@@ -9,13 +9,13 @@ from markupsafe import Markup
 from sightline import charts
 from sightline.charts import COLOURS, lines
 from sightline.meta.correlation import NAMES
-from sightline.meta.experiments.base import Plot, Table
+from sightline.meta.experiments.base import ExperimentTable, Plot
 from sightline.meta.experiments.words import compact, titled
 from sightline.meta.findings.page import STYLE, bar, figures, unit_span
 from sightline.report import page
 
 
-def experiment_page(found: Table) -> str:
+def experiment_page(found: ExperimentTable) -> str:
     """An experiment's plots, then its table."""
     rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
     sections = [

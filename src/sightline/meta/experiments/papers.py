@@ -12,7 +12,7 @@ from sightline.errors import UsageError
 from sightline.items import Item
 from sightline.meta.correlation import NAMES, correlate
 from sightline.meta.evaluate import ONE_GROUP, evaluate
-from sightline.meta.experiments.base import Cells, Given, Plot, Table, experiments, why
+from sightline.meta.experiments.base import Cells, ExperimentTable, Given, Plot, experiments, why
 from sightline.meta.experiments.pairings import (
     FirstCriterion,
     failed,
@@ -24,7 +24,7 @@ from sightline.meta.ratings import OVERALL, group_of, mean, votes_of
 from sightline.meta.scoring import Scored
 from sightline.registry import build, parse_spec
 
-__all__ = ["ABLATION", "Given", "Table", "experiments", "make_experiment", "mode", "split_at"]
+__all__ = ["ABLATION", "Given", "ExperimentTable", "experiments", "make_experiment", "mode", "split_at"]
 
 ABLATION = (
     "groovist",
@@ -58,7 +58,7 @@ class Cuts:
     """The temporal misalignment that is high."""
 
 
-def make_experiment(spec: str) -> tuple[str, Callable[[Given], Table]]:
+def make_experiment(spec: str) -> tuple[str, Callable[[Given], ExperimentTable]]:
     """An experiment's name, and the experiment, from `name` or `name:key=value`."""
     name, options = parse_spec(spec)
     found = experiments.get(name)
@@ -98,16 +98,18 @@ def first_of(
 
 
 @experiments.add("random")
-def original_against_random(given: Given) -> Table:
+def original_against_random(given: Given) -> ExperimentTable:
     """Original texts against the best of five random ones: mean difference and win rate (GROOViST, criterion 1)."""
     scored, first, note = first_of(given, given.items, given.metrics)
     rows = tuple((metric, *first_cells(found), found.why) for metric, found in first.items())
     columns = ("metric", *FIRST, "why")
-    return Table("Original against random", columns, rows, (DIFFERENCE, WINS), (note,), failed(scored))
+    return ExperimentTable(
+        "Original against random", columns, rows, (DIFFERENCE, WINS), (note,), failed(scored)
+    )
 
 
 @experiments.add("ablation")
-def ablation(given: Given) -> Table:
+def ablation(given: Given) -> ExperimentTable:
     """GROOViST's seven variants on both criteria, each item's features computed once (Tables 2 and 3)."""
     rated = [item for item in given.items if item.ratings]
     stories = [item for item in given.items if len(item.images) > 1] or list(given.items)
@@ -135,11 +137,11 @@ def ablation(given: Given) -> Table:
         f"Criterion 2: {len(rated):,} rated items" if rated else "Criterion 2: no item has ratings",
     )
     plots = (DIFFERENCE, WINS, Plot(given.headline, interval=given.ends))
-    return Table("Ablation", columns, tuple(rows), plots, notes, failed(pairings, scored))
+    return ExperimentTable("Ablation", columns, tuple(rows), plots, notes, failed(pairings, scored))
 
 
 @experiments.add("references")
-def number_of_references(given: Given) -> Table:
+def number_of_references(given: Given) -> ExperimentTable:
     """Correlation against the number of references (RoViST, Figure 4)."""
     most = min((len(item.references) for item in given.items), default=0)
     if most < 2:
@@ -164,16 +166,16 @@ def number_of_references(given: Given) -> Table:
             title="With intervals",
         ),
     )
-    return Table("Number of references", columns, tuple(rows), plots, failures=failed(*runs))
+    return ExperimentTable("Number of references", columns, tuple(rows), plots, failures=failed(*runs))
 
 
 @experiments.add("splits")
-def splits(given: Given) -> Table:
+def splits(given: Given) -> ExperimentTable:
     """Correlation by temporal misalignment T and by proportion of phrases P (GROOViST, Figure 3)."""
     return split_at(given, Cuts())
 
 
-def split_at(given: Given, cuts: Cuts) -> Table:
+def split_at(given: Given, cuts: Cuts) -> ExperimentTable:
     """The four bins' correlations, with the given cuts."""
     asked = list(dict.fromkeys(["groovist", *given.metrics]))
     scored = given.score(given.items, asked)
@@ -195,7 +197,7 @@ def split_at(given: Given, cuts: Cuts) -> Table:
     note = f"P: texts with a mean rating of {LIKED:g} at least, cut at " + (
         "the most frequent P" if cuts.p is None else "the given P"
     )
-    return Table("Splits by T and P", columns, tuple(rows), (plot,), (note,), failed(scored))
+    return ExperimentTable("Splits by T and P", columns, tuple(rows), (plot,), (note,), failed(scored))
 
 
 def _bins(rated: Sequence[Item], parts: Parts, cuts: Cuts) -> dict[str, list[Item]]:
@@ -226,7 +228,7 @@ def _mean(item: Item) -> float | None:
 
 
 @experiments.add("ranking")
-def criteria_against_votes(given: Given) -> Table:
+def criteria_against_votes(given: Given) -> ExperimentTable:
     """Criteria against the ranking by votes within each picture sequence, averaged (RoViST, Table 2)."""
     groups: dict[str, list[Item]] = {}
     for item in given.items:
@@ -243,7 +245,7 @@ def criteria_against_votes(given: Given) -> Table:
     ]
     columns = ("criterion", *NAMES, "kendall_b low", "kendall_b high", "sequences", "why")
     plot = Plot("kendall_b", interval=("kendall_b low", "kendall_b high"))
-    return Table("Criteria against votes", columns, tuple(rows), (plot,))
+    return ExperimentTable("Criteria against votes", columns, tuple(rows), (plot,))
 
 
 def _against_votes(given: Given, names: Sequence[str], groups: Groups) -> Cells:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from sightline.meta.correlation import NAMES
-from sightline.meta.experiments.base import Cell, Table
+from sightline.meta.experiments.base import Cell, ExperimentTable
 from sightline.meta.findings.words import TITLES, Value
 from sightline.report.page import number
 
@@ -21,7 +21,7 @@ def titled(column: str) -> str:
     return column.replace(name, TITLES[name]) if name else column
 
 
-def compact(found: Table, brief: bool = False) -> tuple[list[str], list[list[Value]]]:
+def compact(found: ExperimentTable, brief: bool = False) -> tuple[list[str], list[list[Value]]]:
     """An experiment's table with each interval in its value's cell, and reasons only where there are any.
 
     For a screen, `brief` leaves out coefficients that are not plotted.

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sightline.errors import UsageError
+from sightline.io import read_items
+from sightline.io.ratings import read_ratings, with_ratings
 from sightline.items import Item
 from sightline.meta.protocols.base import Protocol, protocol, rating
 from sightline.meta.ratings import Scale, group_of
@@ -20,19 +22,21 @@ class Likert(Protocol):
 
     scale: str = ""
     """`1-5` or `-1-1`, to have every rating checked and criteria summed; without it, any number is taken."""
+    ratings: Path | None = None
+    """Single ratings of the items, in the form that `sightline ratings export` writes."""
     source = "your own study"
     keeps = "every item that has ratings; one observation an item and criterion: the mean of its ratings"
     observations = "mean"
     unit = "image or story"
 
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
-        from sightline.io import read_items
-
         return self.checked(read_items(data), data)
 
     def checked(self, given: Iterable[Item], data: Path) -> list[Item]:
         """Items of one's own file, their ratings held against the scale."""
         low, high = self.declared() or (float("-inf"), float("inf"))
+        if self.ratings is not None:
+            given = with_ratings(given, read_ratings(self.ratings), self.ratings)
         items = [grouped(item) for item in given]
         for item in items:
             for criterion, values in item.ratings.items():

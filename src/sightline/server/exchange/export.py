@@ -1,6 +1,5 @@
 """Exports: items with their ratings, single ratings, VICR's CSV, HL's JSON Lines."""
 
-import csv
 import io
 import json
 from collections import defaultdict
@@ -12,6 +11,8 @@ import pyarrow.parquet as pq
 from sqlalchemy import Connection, RowMapping
 
 from sightline.errors import UsageError
+from sightline.io.json_csv import csv_lines, json_line
+from sightline.io.ratings import EXCLUDED, VOTES
 from sightline.people.consensus import Tally
 from sightline.people.likely_levels import likely_levels
 from sightline.people.quality import quality_consensus, weights
@@ -52,10 +53,14 @@ def item_dicts(connection: Connection, stored: StoredStudy) -> list[dict[str, An
     found = []
     for item in items:
         for given in _contract(stored, item):
-            values = ratings.get(given["id"], {})
+            values = ratings.get((given["id"], given.get("system")), {})
             if stored.study.kind == "description":
                 given["captions"] = {axis: list(texts) for axis, texts in values.items()}
             elif values:
+                for name in (*VOTES, "errors"):  # choices and marked words are no ratings
+                    if name in values:
+                        said = values.pop(name)
+                        given |= {"errors": said} if name == "errors" else {"votes": sum(said)}
                 given["ratings"] = {name: list(levels) for name, levels in values.items()}
             if item["people"] and any(map(int, item["counts"].split(","))):
                 tally = Tally(stored.study.levels, tuple(map(int, item["counts"].split(","))))
@@ -75,8 +80,13 @@ def _contract(stored: StoredStudy, item: RowMapping) -> list[dict[str, Any]]:
         tail["gold"] = origin["gold"]
     if origin.get("references"):
         tail["references"] = origin["references"]
-    if "stories" in content:
-        pairs = zip(content["stories"], origin["stories"], strict=True)
+    if captions := origin.get("captions"):
+        return [
+            {"id": id, **base, "text": content["answers"][axis], "axis": axis, **tail}
+            for axis, id in captions.items()
+        ]
+    if texts := r.texts_of(origin):
+        pairs = zip(content.get("stories") or content["pair"], texts, strict=True)
         return [
             {"id": known["id"], **base, **text, "system": known["system"], **tail} for text, known in pairs
         ]
@@ -93,7 +103,9 @@ def _agreed(
     """What raters agree on when the better ones count more; for studies with one level per item."""
     if stored.study.kind not in r.CRITERION:
         return {}
-    single = [(row.item, row.rater, row.value) for row in rows if row.phase == "playing"]
+    single = [
+        (row.item, row.rater, row.value) for row in rows if row.phase == "play" and row.state != EXCLUDED
+    ]
     gold: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for row in rows:
         level = experts.get(row.item)
@@ -118,7 +130,7 @@ def _vicr(connection: Connection, stored: StoredStudy) -> bytes:
     ratings = r.by_item(r.rating_rows(connection, stored))
     lines = []
     for item in r.item_rows(connection, stored.id):
-        values = ratings.get(item["key"], {}).get("overall", [])
+        values = ratings.get((item["key"], item["origin"].get("system")), {}).get("overall", [])
         if item["role"] == "main" and values:
             image = item["origin"].get("extra", {}).get("url") or next(
                 iter(item["origin"].get("images", [])), ""
@@ -127,13 +139,16 @@ def _vicr(connection: Connection, stored: StoredStudy) -> bytes:
             text = item["content"].get("text") or " ".join(item["content"].get("sentences", ()))
             lines.append(([image, text, subset, len(values)], values))
     most = max([VICR_COLUMNS, *(len(values) for _, values in lines)])
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    rating_names = ["ratings", *(f"rating_{number}" for number in range(2, most + 1))]
-    writer.writerow(["image", "caption", "subset", "num_ratings", *rating_names])
-    for start, values in lines:
-        writer.writerow([*map(safe_cell, start), *values, *[""] * (most - len(values))])
-    return b"\xef\xbb\xbf" + out.getvalue().encode()
+    names = [
+        "image",
+        "caption",
+        "subset",
+        "num_ratings",
+        "ratings",
+        *(f"rating_{n}" for n in range(2, most + 1)),
+    ]
+    padded = ([*start, *values, *[None] * (most - len(values))] for start, values in lines)
+    return b"\xef\xbb\xbf" + "".join(csv_lines(names, padded)).encode()
 
 
 def _hl(connection: Connection, stored: StoredStudy) -> list[dict[str, Any]]:
@@ -145,36 +160,23 @@ def _hl(connection: Connection, stored: StoredStudy) -> list[dict[str, Any]]:
     for item in sorted(r.item_rows(connection, stored.id), key=lambda row: row["key"]):
         name = next(iter(item["origin"].get("images", [])), item["key"])
         row = pictures.setdefault(name, {"file_name": name, "captions": {}, "confidence": {}})
-        values = ratings.get(item["key"], {})
+        system = item["origin"].get("system")
+        ids = item["origin"].get("captions", {})
+        values = ratings.get((item["key"], system), {})
         if stored.study.kind == "description":
             for axis, texts in values.items():
                 row["captions"].setdefault(axis, []).extend(texts)
             continue
         for axis, text in item["content"]["answers"].items():
             row["captions"].setdefault(axis, []).append(text)
-            levels = values.get(axis, [])
+            of_caption = ratings.get((ids.get(axis, ""), system), {})
+            levels = of_caption.get(r.CONFIDENCE, []) or values.get(axis, [])
             row["confidence"].setdefault(axis, []).append(sum(levels) / len(levels) if levels else None)
     return [{key: value for key, value in row.items() if value} for row in pictures.values()]
 
 
 def _jsonl(found: list[dict[str, Any]]) -> bytes:
-    return b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in found)
-
-
-def safe_cell(value: Any) -> Any:
-    """A text that a spreadsheet would run as a formula is marked as text."""
-    return (
-        f"'{value}"
-        if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
-        else value
-    )
-
-
-def _flat(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        key: json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
-        for key, value in row.items()
-    }
+    return "".join(map(json_line, found)).encode()
 
 
 def _columns(found: list[dict[str, Any]]) -> list[str]:
@@ -182,12 +184,8 @@ def _columns(found: list[dict[str, Any]]) -> list[str]:
 
 
 def _csv(found: list[dict[str, Any]]) -> bytes:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, _columns(found), lineterminator="\n")
-    writer.writeheader()
-    for row in found:
-        writer.writerow({key: safe_cell(value) for key, value in _flat(row).items()})
-    return out.getvalue().encode()
+    columns = _columns(found)
+    return "".join(csv_lines(columns, ([row.get(name) for name in columns] for row in found))).encode()
 
 
 def _parquet(found: list[dict[str, Any]]) -> bytes:

@@ -1,28 +1,24 @@
 """Ratings into a study: from our own exports, or with their items from the published forms."""
 
-import csv
-import json
 import secrets
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from sqlalchemy import Connection, insert, select, update
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
+from sightline.io.ratings import VOTES, Answer, number, read_answers
+from sightline.items import Key
 from sightline.people.assignment import Until, wanted
 from sightline.people.consensus import Tally
-from sightline.people.forms import check_given
-from sightline.server.exchange.rows import CRITERION
+from sightline.people.forms import TIE, check_given
+from sightline.server.exchange.rows import CRITERION, PLAY, texts_of
 from sightline.server.storage import schema as t
 from sightline.server.storage.studies import StoredStudy
-
-NEEDED = ("item", "rater", "value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,86 +34,76 @@ class Judged:
     where: str
 
 
+Place = tuple[str, int | str | None]
+"""An item, and what of its page is meant: a story's number, the axis of a caption, or all of it."""
+
+
 def import_ratings(connection: Connection, stored: StoredStudy, path: Path) -> int:
     """Single ratings in the form of our export. Ratings that are there already are left alone."""
-    items = _items(connection, stored)
-    judged = _gather(stored, items, read_rows(path))
-    return add_answers(connection, stored, judged)
+    return add_answers(connection, stored, _gather(stored, _items(connection, stored), read_answers(path)))
 
 
-def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Rows of JSON Lines, CSV or Parquet with where they stand."""
-    try:
-        if path.suffix == ".parquet":
-            for number, row in enumerate(pq.read_table(path).to_pylist(), 1):
-                yield f"{path}: row {number}", row
-        elif path.suffix == ".csv":
-            with path.open(encoding="utf-8-sig", newline="") as lines:
-                for number, cells in enumerate(csv.DictReader(lines), 2):
-                    yield f"{path}: line {number}", {key: _cell(cell) for key, cell in cells.items() if key}
-        else:
-            with path.open(encoding="utf-8-sig") as lines:
-                for number, line in enumerate(lines, 1):
-                    if line.strip():
-                        yield f"{path}: line {number}", _object(line, f"{path}: line {number}")
-    except (OSError, UnicodeDecodeError, csv.Error, pa.ArrowException) as fault:
-        raise UsageError(f"{path}: cannot be read ({' '.join(str(fault).split())})") from None
-
-
-def _object(line: str, where: str) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-    except ValueError as fault:
-        raise UsageError(f"{where}: not JSON ({fault})") from None
-    if not isinstance(row, dict):
-        raise UsageError(f'{where}: an object is needed, as in {{"item": …, "rater": …, "value": …}}')
-    return row
-
-
-def _cell(cell: str | None) -> str | None:
-    """A cell without the mark that kept a spreadsheet from running it."""
-    return cell[1:] if cell and len(cell) > 1 and cell[0] == "'" and cell[1] in "=+-@\t\r" else cell or None
-
-
-def _items(connection: Connection, stored: StoredStudy) -> dict[str, tuple[str, int | None]]:
-    """Every id that a rating may name: an item, or a story on an item's page with its place there."""
-    found: dict[str, tuple[str, int | None]] = {}
+def _items(connection: Connection, stored: StoredStudy) -> dict[Key, Place]:
+    """Every id that a rating may name: an item, or a story or caption on an item's page with its place there."""
+    found: dict[Key, Place] = {}
     for key, origin in connection.execute(
         select(t.Item.key, t.Item.origin).where(t.Item.study_id == stored.id)
     ).all():
-        if stories := origin.get("stories"):
-            found |= {story["id"]: (key, place) for place, story in enumerate(stories)}
+        if texts := texts_of(origin):
+            found |= {(text["id"], text["system"]): (key, place) for place, text in enumerate(texts)}
+        elif captions := origin.get("captions"):
+            found |= {(id, origin.get("system")): (key, axis) for axis, id in captions.items()}
         else:
-            found[key] = (key, None)
+            found[key, origin.get("system")] = (key, None)
     return found
 
 
-def _gather(
-    stored: StoredStudy, items: dict[str, tuple[str, int | None]], rows: Iterable[tuple[str, dict[str, Any]]]
-) -> list[Judged]:
+def _gather(stored: StoredStudy, items: dict[Key, Place], answers: Iterable[Answer]) -> list[Judged]:
+    by_id = {id: place for (id, _), place in items.items()}
+    several = len(by_id) < len(items)
     found: dict[tuple[str, str, int], Judged] = {}
-    for where, row in rows:
-        if missing := next((name for name in NEEDED if row.get(name) in (None, "")), None):
-            raise UsageError(f"{where}: '{missing}' is missing")
-        if str(row["item"]) not in items:
-            raise UsageError(f"{where}: item '{row['item']}' is not in study '{stored.slug}'")
-        key, story = items[str(row["item"])]
-        phase, round_ = str(row.get("phase") or "playing"), int(row.get("round") or 0)
+    for one in answers:
+        if one.value in (None, ""):
+            raise BadLine(one.where, "'value' is missing")
+        place = items.get(one.key) or (None if several or one.system else by_id.get(one.item))
+        if place is None:
+            named = f"'{one.item}'" + (f" of system '{one.system}'" if one.system else "")
+            raise BadLine(one.where, f"item {named} is not in study '{stored.slug}'")
+        key, part = place
+        phase = PLAY if one.phase == "play" else one.phase
+        round_ = _whole(one.extra, "round", one.where) or 0
         judged = found.setdefault(
-            (key, str(row["rater"]), round_), Judged(key, str(row["rater"]), phase, round_, {}, row, where)
+            (key, one.rater, round_), Judged(key, one.rater, phase, round_, {}, one.extra, one.where)
         )
-        _put(stored, judged.given, str(row.get("criterion") or "overall"), row["value"], story)
+        _put(stored, judged.given, one, part)
     return list(found.values())
 
 
-def _put(stored: StoredStudy, given: dict[str, Any], criterion: str, value: Any, story: int | None) -> None:
-    if story is not None:
-        if criterion != "best":
-            given[f"{story}.{criterion}"] = value
-        elif int(value) == 1:
-            given["best"] = story
-    else:
-        given["value" if stored.study.kind in CRITERION else criterion] = value
+def _put(stored: StoredStudy, given: dict[str, Any], one: Answer, part: int | str | None) -> None:
+    value = int(one.value) if isinstance(one.value, float) and one.value.is_integer() else one.value
+    if one.criterion == "errors" and isinstance(value, str):
+        value = " ".join(value.strip("[]").replace(",", " ").split()) or "none"
+    if isinstance(part, str):
+        given[part] = value
+    elif part is None:
+        given["value" if stored.study.kind in CRITERION else one.criterion] = value
+    elif one.criterion not in VOTES:
+        given[f"{part}.{one.criterion}"] = value
+    elif number(one.value) == 1:
+        given[one.criterion] = part
+    elif number(one.value) == 0.5:
+        given[one.criterion] = TIE
+
+
+def _whole(row: dict[str, Any], name: str, where: str) -> int | None:
+    """A whole number in another column, where it has one."""
+    cell = row.get(name)
+    if cell in (None, ""):
+        return None
+    found = number(cell)
+    if found != found // 1:
+        raise BadLine(where, f"'{name}': '{str(cell)[:40]}' is not a whole number")
+    return int(found)
 
 
 def add_answers(connection: Connection, stored: StoredStudy, judged: Iterable[Judged]) -> int:
@@ -166,7 +152,7 @@ def _row(
     now: float,
 ) -> dict[str, Any]:
     def whole(name: str) -> int | None:
-        return None if one.row.get(name) in (None, "") else int(one.row[name])
+        return _whole(one.row, name, one.where)
 
     return {
         "study_id": stored.id,
@@ -176,7 +162,7 @@ def _row(
         "phase": one.phase,
         "value": value,
         "answers": answers or None,
-        "seconds": float(one.row.get("seconds") or 0.0),
+        "seconds": number(one.row.get("seconds"), 0.0),
         "before": "",
         "consensus": whole("consensus"),
         "points": whole("points"),

@@ -2,13 +2,18 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import Connection, update
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine
+from sightline.io import Reader, TableFile
+from sightline.io.hl import Hl
+from sightline.io.published import Album, coco_names
+from sightline.io.vicr import Vicr
+from sightline.items import Item
 from sightline.people.study import Study
-from sightline.server.exchange.imports import Judged, add_answers, read_rows
+from sightline.server.exchange.imports import Judged, add_answers
+from sightline.server.exchange.rows import CONFIDENCE, PLAY
 from sightline.server.pictures import encode
 from sightline.server.storage import items as store_items
 from sightline.server.storage import schema as t
@@ -45,8 +50,9 @@ def _pictures(
 ) -> dict[str, str]:
     found: dict[str, str] = {}
     made: dict[str, str] = {}
+    album = Album(images) if images else None
     for key, name in files.items():
-        path = images / Path(name).name if images else None
+        path = Path(album.find("picture", *coco_names(name))) if album else None
         if path is None or not path.is_file():
             continue
         if name not in made:
@@ -59,54 +65,69 @@ def _pictures(
 
 def _vicr(path: Path) -> Read:
     new_items, judged, files = [], [], {}
-    for number, (where, row) in enumerate(read_rows(path), 1):
-        if not row.get("image") or row.get("caption") is None:
-            raise UsageError(
-                f"{where}: VICR's form has the columns image, caption, subset, num_ratings, ratings, …"
-            )
-        key, url = f"vicr{number:05d}", str(row["image"])
-        extra = {"url": url, **({"subset": row["subset"]} if row.get("subset") else {})}
-        name = url.rsplit("/", 1)[-1]
-        origin = {"system": None, "images": [name], "references": [], "extra": extra}
-        new_items.append(NewItem(key, {"text": row["caption"]}, origin))
-        files[key] = name
-        names = ("ratings", *(name for name in row if str(name).startswith("rating_")))
-        values = [row[name] for name in names if row.get(name) not in (None, "")]
+    for item in _items(Vicr(), path):
+        name = item.id.rpartition("#")[0]
+        origin = {"system": item.system, "images": [name], "references": [], "extra": dict(item.extra)}
+        new_items.append(NewItem(item.id, {"text": item.text}, origin))
+        files[item.id] = name
         judged += [
-            Judged(key, f"vicr-{place}", "playing", 0, {"value": value}, {}, where)
-            for place, value in enumerate(values, 1)
+            Judged(
+                item.id,
+                f"vicr-{place}",
+                PLAY,
+                0,
+                {"value": int(value) if value.is_integer() else value},
+                {},
+                item.source,
+            )
+            for place, value in enumerate(item.ratings["overall"], 1)
         ]
     return new_items, judged, files
 
 
 def _hl(path: Path) -> Read:
+    """Pages with a picture's captions on every axis; each caption keeps the id that the reader gives it."""
+    pages: dict[str, dict[str, Item]] = {}
+    objects: dict[str, list[str]] = {}
+    for item in _items(Hl(), path):
+        picture, _, place = item.id.rpartition("#")
+        axis, _, number = place.rpartition("-")
+        if axis == "object":
+            objects.setdefault(picture, []).append(item.text)
+        else:
+            pages.setdefault(f"{picture}#{number}", {})[axis] = item
     new_items: list[NewItem] = []
     judged: list[Judged] = []
     files: dict[str, str] = {}
-    for where, row in read_rows(path):
-        captions, name = row.get("captions"), row.get("file_name")
-        if not isinstance(captions, dict) or not name:
-            raise UsageError(f"{where}: HL's form has file_name and captions")
-        axes = {axis: texts for axis, texts in captions.items() if axis != "object"}
-        for place in range(max(map(len, axes.values()), default=0)):
-            key = f"{name}#{place}"
-            answers = {axis: texts[place] for axis, texts in axes.items() if place < len(texts)}
-            origin = {"system": None, "images": [name], "references": captions.get("object", []), "extra": {}}
-            new_items.append(NewItem(key, {"answers": answers}, origin))
-            files[key] = str(name)
-            if given := dict(_levels(row.get("confidence") or {}, answers, place, where)):
-                judged.append(Judged(key, "hl-published", "playing", 0, given, {}, where))
+    for key, captions in pages.items():
+        name = key.rpartition("#")[0]
+        origin = {
+            "system": None,
+            "images": [name],
+            "references": objects.get(name, []),
+            "captions": {axis: item.id for axis, item in captions.items()},
+            "extra": {},
+        }
+        new_items.append(
+            NewItem(key, {"answers": {axis: item.text for axis, item in captions.items()}}, origin)
+        )
+        files[key] = name
+        if given := {axis: _level(item) for axis, item in captions.items() if CONFIDENCE in item.ratings}:
+            where = next(iter(captions.values())).source
+            judged.append(Judged(key, "hl-published", PLAY, 0, given, {}, where))
     return new_items, judged, files
 
 
-def _levels(
-    confidence: dict[str, Any], answers: dict[str, str], place: int, where: str
-) -> Iterator[tuple[str, int]]:
-    for axis in answers:
-        values = confidence.get(axis) or []
-        if place < len(values) and values[place] is not None:
-            if values[place] != int(values[place]):
-                raise UsageError(
-                    f"{where}: a confidence of {values[place]} is a mean, not one person's level"
-                )
-            yield axis, int(values[place])
+def _items(reader: Reader, path: Path) -> Iterator[Item]:
+    """A reader's items, where all must be good."""
+    for found in reader.read(TableFile(path)):
+        if isinstance(found, BadLine):
+            raise found
+        yield found
+
+
+def _level(item: Item) -> int:
+    (value,) = item.ratings[CONFIDENCE]
+    if not value.is_integer():
+        raise BadLine(item.source, f"a confidence of {value} is a mean, not one person's level")
+    return int(value)

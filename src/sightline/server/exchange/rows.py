@@ -2,26 +2,39 @@
 
 import time
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, RowMapping, select
 
+from sightline.io.ratings import EXCLUDED
+from sightline.items import Key
+from sightline.people.forms import TIE
 from sightline.server.storage import schema as t
 from sightline.server.storage.studies import StoredStudy
 
 CRITERION = {"rating game": "overall", "grounding survey": "grounding"}
+PLAY = "playing"
+"""What the database calls the phase that leaves the server as `play`; the others have the same name here and there."""
+CONFIDENCE = "confidence"
+"""The criterion of a caption whose likelihood was judged, where captions have ids of their own (HL)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One judgement, as it leaves the server."""
+    """One judgement, as it leaves the server and as `sightline psych` reads it."""
 
     item: str
     rater: str
     criterion: str
     value: Any
     phase: str
+    expert: Any
+    """The known answer, where the item has one."""
+    system: str | None
+    state: str
+    """kept, accepted, flagged or excluded by the study's staff."""
     round: int
     seconds: float
     day: str
@@ -39,7 +52,7 @@ def item_rows(connection: Connection, study_id: int) -> list[RowMapping]:
 def rating_rows(connection: Connection, stored: StoredStudy, names: bool = False) -> list[Row]:
     """Every answer of a study in the order it was given; codes stand for people."""
     query = (
-        select(t.Answer, t.Item.key, t.Item.origin, t.Rater.code, t.Rater.name)
+        select(t.Answer, t.Item.key, t.Item.origin, t.Item.expert, t.Rater.code, t.Rater.name)
         .join(t.Item, t.Item.id == t.Answer.item_id)
         .join(t.Rater, t.Rater.id == t.Answer.rater_id)
         .where(t.Answer.study_id == stored.id, t.Answer.state != "excluded")
@@ -47,14 +60,18 @@ def rating_rows(connection: Connection, stored: StoredStudy, names: bool = False
     )
     found = []
     for row in connection.execute(query).mappings():
-        for item, criterion, value in _judgements(stored, row):
+        known = {(one.item, one.system, one.criterion): one.value for one in _known(stored, row)}
+        for one in _judgements(stored, row["key"], row["origin"], row["value"], row["answers"]):
             found.append(
                 Row(
-                    item,
+                    one.item,
                     row["code"],
-                    criterion,
-                    value,
-                    row["phase"],
+                    one.criterion,
+                    one.value,
+                    "play" if row["phase"] == PLAY else row["phase"],
+                    known.get((one.item, one.system, one.criterion)),
+                    one.system,
+                    row["state"],
                     row["round"],
                     round(row["seconds"], 2),
                     time.strftime("%Y-%m-%d", time.gmtime(row["at"])),
@@ -67,28 +84,60 @@ def rating_rows(connection: Connection, stored: StoredStudy, names: bool = False
     return found
 
 
-def _judgements(stored: StoredStudy, row: RowMapping) -> list[tuple[str, str, Any]]:
-    """An answer as (item, criterion, value); a page of several stories becomes one row per story."""
-    if row["value"] is not None:
-        return [(row["key"], CRITERION.get(stored.study.kind, "overall"), row["value"])]
-    answers = row["answers"] or {}
-    stories = row["origin"].get("stories")
-    if stories is None:
-        return [(row["key"], criterion, value) for criterion, value in answers.items()]
-    found: list[tuple[str, str, Any]] = []
-    for name, value in answers.items():
+class Judgement(NamedTuple):
+    """What was said of one thing on one criterion."""
+
+    item: str
+    system: str | None
+    criterion: str
+    value: Any
+
+
+def _known(stored: StoredStudy, row: RowMapping) -> list[Judgement]:
+    """The known answers to what is asked of an item."""
+    return _judgements(stored, row["key"], row["origin"], row["expert"], row["origin"].get("known"))
+
+
+def _judgements(
+    stored: StoredStudy,
+    key: str,
+    origin: Mapping[str, Any],
+    value: int | None,
+    answers: Mapping[str, Any] | None,
+) -> list[Judgement]:
+    """An answer as judgements; a page of several texts becomes one for each text and criterion."""
+    system = origin.get("system")
+    if value is not None:
+        return [Judgement(key, system, CRITERION.get(stored.study.kind, "overall"), value)]
+    texts, captions = texts_of(origin), origin.get("captions", {})
+    found: list[Judgement] = []
+    for name, given in (answers or {}).items():
         number, _, criterion = name.partition(".")
-        if criterion:
-            found.append((stories[int(number)]["id"], criterion, value))
-        else:  # the vote for the best story: 1 for it, 0 for the others
-            found += [(story["id"], "best", int(place == value)) for place, story in enumerate(stories)]
+        if name in captions:
+            found.append(Judgement(captions[name], system, CONFIDENCE, given))
+        elif not texts:
+            found.append(Judgement(key, system, name, given))
+        elif criterion:
+            text = texts[int(number)]
+            found.append(Judgement(text["id"], text["system"], criterion, given))
+        else:  # a choice among the texts: 1 for it, 0 for the others, one half each where none is better
+            shares = [0.5 if given == TIE else int(place == given) for place in range(len(texts))]
+            found += [
+                Judgement(text["id"], text["system"], name, share)
+                for text, share in zip(texts, shares, strict=True)
+            ]
     return found
 
 
-def by_item(rows: list[Row]) -> dict[str, dict[str, list[Any]]]:
-    """Item to criterion to the values of ordinary play."""
-    found: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+def texts_of(origin: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The texts that an item's page shows together, by id and system; none where it shows one."""
+    return list(origin.get("stories") or origin.get("pair") or ())
+
+
+def by_item(rows: list[Row]) -> dict[Key, dict[str, list[Any]]]:
+    """Item (id and system) to criterion to the values of ordinary play."""
+    found: dict[Key, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
-        if row.phase == "playing":
-            found[row.item][row.criterion].append(row.value)
+        if row.phase == "play" and row.state != EXCLUDED:
+            found[row.item, row.system][row.criterion].append(row.value)
     return found

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from sightline.errors import UsageError
 from sightline.io import BadLine, read_items
+from sightline.io.ratings import read_ratings, with_ratings
 from sightline.items import Failure, Item
 from sightline.meta.protocols import make_protocol
 from sightline.registry import parse_spec
@@ -26,13 +27,22 @@ class RatedItems(NamedTuple):
 
 
 def rated_items(
-    source: str, data: Path | None, criterion: str | None, format: str | None = None
+    source: str,
+    data: Path | None,
+    criterion: str | None,
+    format: str | None = None,
+    ratings: Path | None = None,
 ) -> RatedItems:
-    """Items of a file (any format with ratings) or of a published protocol (`flickr8k-expert`, with --data)."""
+    """Items of a file (any format with ratings) or of a published protocol (`flickr8k-expert`, with --data).
+
+    `ratings` is a file of single ratings that takes the place of the items' own.
+    """
     failures: tuple[Failure, ...] = ()
     if Path(source).is_file():
         name = Path(source).name
         items, failures = _read(Path(source), format)
+        if ratings is not None:
+            items = with_ratings(items, read_ratings(ratings), ratings)
     elif data is None:
         raise UsageError(f"'{source}' is no file; to read it as a published protocol, give --data DIR too")
     else:

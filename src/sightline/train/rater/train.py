@@ -27,9 +27,12 @@ def load(
     pictures: Pictures,
     progress: Callable[[str, int], None] = lambda stage, done: None,
     format: str | None = None,
+    ratings: Path | None = None,
 ) -> list[RatedSet]:
     """Every source's rated pairs, encoded, under a name that no other has."""
-    found = [rated_items(source, data, criterion, format) for source in sources]
+    if ratings is not None and len(sources) > 1:
+        raise UsageError("--ratings belongs to one file of items; give that file alone")
+    found = [rated_items(source, data, criterion, format, ratings) for source in sources]
     names = unique(one.name for one in found)
     return [
         encode(name, one.items, embedder, pictures, progress, one.failures)
