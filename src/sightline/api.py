@@ -183,7 +183,6 @@ def compare_paths(
         against,
         human,
         tuple(metrics) if metrics else None,
-        dict(settings.options).get("fit_on"),
         as_measured,
         samples,
     )
@@ -191,13 +190,13 @@ def compare_paths(
         run = None if all(scored) else Run(metrics or list(PARTS), settings, engine)
         reading = partial(read_items, format=format, on_error=on_error)
         if run is None:
-            comparing = compared_scores(sources, out, asked)
+            comparing = compared_scores(sources, out, asked, settings)
         elif any(scored):  # one of two plain paths is scored already: the other is, into a folder of its own
             sources = [
                 source if source.holds_scores else _scored(source, run, out, reading, progress)
                 for source in sources
             ]
-            comparing = compared_scores(sources, out, asked)
+            comparing = compared_scores(sources, out, asked, settings)
         else:
             items = chain.from_iterable(source.items(reading) for source in sources)
             comparing = compared_texts(items, run, out, asked, progress)

@@ -171,7 +171,7 @@ def test_runs_scored_apart_are_made_one_measurement(
     pair = next(pair for pair in found["pairs"] if pair["metric"] == "groovist")
     assert pair["ties"] >= 20 and pair["difference"] > 0 and pair["low"] > 0
     for place in (done.output, json.dumps(found["notes"]), (tmp_path / "out" / "report.html").read_text()):
-        assert "theta of their own" in re.sub(r"\s+", " ", place)
+        assert "measured again as one, with theta corpus=0." in re.sub(r"\s+", " ", place)
 
 
 def test_systems_over_different_pictures_are_compared_on_those_they_share(

@@ -10,10 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from sightline.api import compare, score
@@ -22,11 +19,10 @@ from sightline.errors import UsageError
 from sightline.items import Evidence, Item, PhraseEvidence, Score
 from sightline.meta.comparison.board import Board
 from sightline.meta.comparison.makings import Making, Wording, costly, more_of, part_rows
-from sightline.meta.comparison.one_measure import OneMeasure, with_theta
+from sightline.meta.comparison.one_measure import measured_alike
 from sightline.meta.comparison.output import chance, latex, markdown, pair_row, told
 from sightline.meta.comparison.sources import named_sources
 from sightline.meta.comparison.verdict import compared
-from sightline.metrics.groovist import groovist
 
 SIGNATURE = "groovist|weights:concreteness|penalty:on|units:phrases|tanh:off|theta:{}|version:1"
 
@@ -122,101 +118,33 @@ def test_pictures_are_resampled_whole() -> None:
     assert (whole.groups, whole.n) == (30, 150)
 
 
-# --- several runs as one measurement
+# --- scores that cannot be made again
 
 
-def phrase(similarity: float, weight: float, theta: float) -> PhraseEvidence:
-    kept = similarity if similarity >= theta else similarity - theta
-    return PhraseEvidence("x", 0, 0, 1, similarity, kept, weight, kept * weight)
-
-
-def measured(
-    system: str, texts: Mapping[str, Sequence[tuple[float, float]]], theta: float, options: str = ""
-) -> list[Score]:
-    """GROOViST scores as a run with this theta leaves them."""
-    found = []
-    for id, phrases in texts.items():
-        told_ = tuple(phrase(similarity, weight, theta) for similarity, weight in phrases)
-        value = sum(p.contribution for p in told_) / len(told_)
-        evidence = Evidence(
-            phrases=told_, threshold=theta, parts={"tanh": math.tanh(value), "P": 0.3, "T": 1.0}
-        )
-        value = math.tanh(value) if "tanh=on" in options else value
-        found.append(
-            Score(id, f"groovist{options}", value, SIGNATURE.format(f"corpus={theta}"), evidence, system)
-        )
-    return found
-
-
-texts = st.lists(st.tuples(st.floats(0, 2.5), st.floats(0.5, 5)), min_size=1, max_size=6)
-
-
-@settings(deadline=None, max_examples=60)
-@given(texts, st.floats(0.1, 1.0), st.floats(0.1, 1.0), st.sampled_from(["", ":tanh=on"]))
-def test_a_score_made_again_is_the_score_measured_with_that_theta(
-    phrases: list[tuple[float, float]], old: float, new: float, options: str
-) -> None:
-    (before,), (wanted,) = (measured("a", {"1": phrases}, theta, options) for theta in (old, new))
-    again = with_theta(before, new)
-    assert again.score == pytest.approx(wanted.score) and again.evidence.threshold == new
-    assert [p.contribution for p in again.evidence.phrases] == pytest.approx(
-        [p.contribution for p in wanted.evidence.phrases]
-    )
-    assert "T" not in again.evidence.parts and f"theta:corpus={new:.10g}" in again.signature
-
-
-def test_shared_texts_score_alike_once_measured_as_one_and_the_conclusion_stands() -> None:
-    """The case that started this: each run had its theta, so that the worse system's shared texts scored higher."""
-    chance_ = random.Random(2)
-    shared = {str(n): [(chance_.uniform(0.3, 1.1), 3.0) for _ in range(4)] for n in range(90)}
-    worse = shared | {str(n): [(s * 0.4, w) for s, w in shared[str(n)]] for n in range(10)}
-    theta = {
-        name: sum(s for t in given.values() for s, _ in t) / 360
-        for name, given in (("good", shared), ("bad", worse))
-    }
-    given = [*measured("good", shared, theta["good"]), *measured("bad", worse, theta["bad"])]
-    apart = compared(Board.of(given)).pairs[0].contest
-    assert apart.losses >= 60  # most shared texts score higher in the worse system
-    one = OneMeasure(lambda: given)
-    together = compared(Board.of(one)).pairs[0].contest
-    assert together.ties == 80 and together.losses == 0 and together.difference > 0
-    assert len(one.notes) == 1 and "theta of their own" in one.notes[0]
-    common = sum(s for t in (*shared.values(), *worse.values()) for s, _ in t) / 720
-    again = {score.key: score for score in one}
-    assert again["50", "good"].score == pytest.approx(groovist(*np.array(shared["50"]).T, common))
-
-
-def test_fit_on_takes_one_systems_theta() -> None:
-    given = [*measured("a", {"1": [(0.5, 1.0)]}, 0.3), *measured("b", {"1": [(0.9, 1.0)]}, 0.7)]
-    assert {score.evidence.threshold for score in OneMeasure(lambda: given, fit_on="b")} == {0.9}
-    with pytest.raises(UsageError, match="--fit-on c: no such system"):
-        OneMeasure(lambda: given, fit_on="c")
+def cider_of(system: str, signature: str) -> list[Score]:
+    return scores(system, {"1": 1.0, "2": 2.0}, "cider", signature)
 
 
 def test_other_statistics_are_refused_with_the_command_that_mends_it() -> None:
-    given = [
-        *scores("a", {"1": 1.0, "2": 2.0}, "cider", "cider|tokens:ptb|df:corpus=1a2b|version:1"),
-        *scores("b", {"1": 1.0, "2": 2.0}, "cider", "cider|tokens:ptb|df:corpus=3c4d|version:1"),
-    ]
+    given = Board.of(
+        [
+            *cider_of("a", "cider|tokens:ptb|df:corpus=1a2b|version:1"),
+            *cider_of("b", "cider|tokens:ptb|df:corpus=3c4d|version:1"),
+        ]
+    )
     with pytest.raises(UsageError) as refused:
-        OneMeasure(lambda: given, files={"a": "a.jsonl"})
+        measured_alike(given, files={"a": "a.jsonl"})
     said = str(refused.value)
     assert "df is corpus=1a2b for a, corpus=3c4d for b" in said
-    assert "sightline compare a=a.jsonl b=FILE -m cider -o OUT" in said
-    taken = OneMeasure(lambda: given, as_measured=True)
-    assert "df is corpus=1a2b for a" in taken.notes[0] and len(list(taken)) == 4
+    assert "sightline compare a=a.jsonl b=FILE -m cider -o DIR" in said
+    assert "df is corpus=1a2b for a" in measured_alike(given, as_measured=True)[0]
 
 
-def test_another_version_is_told_and_unknown_measurement_too() -> None:
-    given = [
-        *scores("a", {"1": 1.0}, "rouge-l", "rouge-l|tokens:ptb|version:1"),
-        *scores("b", {"1": 1.0}, "rouge-l", "rouge-l|tokens:ptb|version:2"),
-    ]
-    (note,) = OneMeasure(lambda: given).notes
-    assert "different versions" in note and "1 for a, 2 for b" in note
-    unknown = [*given[:1], *scores("c", {"1": 1.0}, "rouge-l", "")]
-    (note,) = OneMeasure(lambda: unknown).notes
-    assert "how c was measured is not told" in note
+def test_what_is_not_told_is_said_and_what_is_alike_needs_no_note() -> None:
+    one = "cider|tokens:ptb|df:corpus=1a2b|version:1"
+    assert measured_alike(Board.of([*cider_of("a", one), *cider_of("b", one)])) == []
+    (note,) = measured_alike(Board.of([*cider_of("a", one), *cider_of("c", "")]))
+    assert note == "cider: how c was measured is not told"
 
 
 # --- what the user names
@@ -404,6 +332,11 @@ def test_chances_as_they_stand_in_tables() -> None:
 
 
 # --- why
+
+
+def phrase(similarity: float, weight: float, theta: float) -> PhraseEvidence:
+    kept = similarity if similarity >= theta else similarity - theta
+    return PhraseEvidence("x", 0, 0, 1, similarity, kept, weight, kept * weight)
 
 
 def test_parts_phrases_and_words_tell_why() -> None:

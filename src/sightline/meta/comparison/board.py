@@ -123,17 +123,6 @@ class Board:
                 found.setdefault(signature, []).append(system)
         return found
 
-    def only(self, systems: Iterable[str] | None = None, specs: Iterable[str] | None = None) -> "Board":
-        """The same with some of the systems and metrics."""
-        kept = Board()
-        for spec, columns in self.columns.items():
-            if specs is None or spec in specs:
-                kept.columns[spec] = {
-                    s: column for s, column in columns.items() if systems is None or s in systems
-                }
-                kept.failures[spec] = self.failures.get(spec, {})
-        return kept
-
     def _column(self, metric: str, system: str) -> Column:
         columns = self.columns.setdefault(metric, {})
         if system not in columns:

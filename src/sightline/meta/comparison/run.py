@@ -1,33 +1,29 @@
 """A comparison from what the user named to its files: texts are scored in one run, runs become one measurement."""
 
-import json
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 from sightline.charts import counted
-from sightline.errors import UsageError
-from sightline.io import BadLine, read_items
+from sightline.io import BadLine
 from sightline.io.provenance import provenance
 from sightline.io.results import ResultFolder
 from sightline.io.scores import SCORES, ScoreWriter, read_scores
 from sightline.items import Failure, Item, Score
 from sightline.meta.comparison.board import UNNAMED, Board
 from sightline.meta.comparison.contest import SAMPLES
-from sightline.meta.comparison.one_measure import OneMeasure
+from sightline.meta.comparison.one_measure import measured_alike
 from sightline.meta.comparison.output import write_comparison
 from sightline.meta.comparison.page import Told, write_page
 from sightline.meta.comparison.sources import Source
 from sightline.meta.comparison.verdict import Comparison, compared
 from sightline.metrics import Metric
 from sightline.pipeline.files import scored_into
-from sightline.pipeline.journal import InputDigest
+from sightline.pipeline.finished import Finished, differences, signature_parts, together
 from sightline.pipeline.run import Progress, Run
+from sightline.pipeline.settings import Settings
 from sightline.pipeline.totals import Totals
 from sightline.text.sentences import is_caption
 
@@ -40,7 +36,6 @@ class Asked:
     human: str | None = None
     metrics: tuple[str, ...] | None = None
     """Of scores: those to compare, or all."""
-    fit_on: str | None = None
     as_measured: bool = False
     samples: int = SAMPLES
 
@@ -57,71 +52,80 @@ def compared_texts(
 
 
 @contextmanager
-def compared_scores(sources: Sequence[Source], out: ResultFolder, asked: Asked) -> Iterator[Told]:
+def compared_scores(
+    sources: Sequence[Source], out: ResultFolder, asked: Asked, settings: Settings | None = None
+) -> Iterator[Told]:
     """Bring the scores of several runs together in a folder, as one measurement, and compare them there."""
+    runs = {str(source.name or source.path.name): source.finished for source in sources}
+    finished = {name: run for name, run in runs.items() if run is not None}
+    if len(finished) < len(sources) or asked.as_measured:
+        yield _of_scores(sources, out, asked)
+        return
+    specs = None if asked.metrics is None else list(asked.metrics)
+    found = together(finished, specs, settings)
+    items = {item.key: item for name, run in finished.items() for item in _called(name, run)}
+    writer = ScoreWriter(out)
+    writer.add(found.scores, found.failures)
+    writer.close()
+    captions = sum(map(is_caption, items.values()))
+    summary = {**found.summary, **provenance(), "captions": captions, "items": len(items)}
+    out.json("summary.json", summary)
+    remade = [
+        f"{one}: all were measured again as one, with {one.part} {signature_parts(now)[one.part]}"
+        for one in differences(finished, specs)
+        if (now := summary["metrics"][one.metric]["signature"])
+    ]
+    yield judged(lambda: found.scores, found.failures, summary, asked, lambda: items.values(), remade)
+
+
+def _called(name: str, run: Finished) -> Iterator[Item]:
+    """The items of a run; a run of one system gives it the run's name."""
+    own = len(run.summary["systems"]) > 1
+    return (item if own else replace(item, system=name) for item in run.items())
+
+
+def _of_scores(sources: Sequence[Source], out: ResultFolder, asked: Asked) -> Told:
+    """Of scores that cannot be made again: they are taken as they are, where they were measured alike."""
 
     def every() -> Iterator[Score]:
         for score in chain.from_iterable(source.scores() for source in sources):
             if asked.metrics is None or score.metric in asked.metrics:
                 yield score if score.system is not None else replace(score, system=UNNAMED)
 
-    texts = {source: _texts_of(source) for source in sources}
-    files = {source.name: str(texts[source] or source.path) for source in sources if source.name is not None}
-    measure = OneMeasure(every, files=files, fit_on=asked.fit_on, as_measured=asked.as_measured)
     failures = [
         failure
         for failure in chain.from_iterable(source.failures() for source in sources)
         if asked.metrics is None or failure.metric in asked.metrics
     ]
-    items = _known_items(texts) if all(texts.values()) else None
-    groups, digest, captions = {}, InputDigest(), 0
-    for item in items() if items else ():
-        groups[item.id] = item.group
-        digest.add(item)
-        captions += is_caption(item)
-    board = Board.of(measure, failures)
-    summary = _put_together(out, board, measure, failures, groups)
-    summary |= {**provenance(), "input": {"digest": str(digest)}}
-    if items:
-        summary |= {"captions": captions, "items": sum(1 for _ in items())}
+    board = Board.of(every(), failures)
+    notes = measured_alike(board, as_measured=asked.as_measured)
+    summary = _put_together(out, board, every(), failures) | provenance()
     out.json("summary.json", summary)
     path = out.path / SCORES
-    yield judged(lambda: read_scores(path), failures, summary, asked, items, measure.notes)
+    return judged(lambda: read_scores(path), failures, summary, asked, None, notes)
 
 
 def _put_together(
-    out: ResultFolder,
-    board: Board,
-    scores: Iterable[Score],
-    failures: Sequence[Failure],
-    groups: Mapping[str, str],
+    out: ResultFolder, board: Board, scores: Iterable[Score], failures: Sequence[Failure]
 ) -> dict[str, Any]:
     """All scores in one file, and the summary of them."""
-    every = {spec: board.level(spec, board.columns[spec]) for spec in board.metrics}
+    plain = Metric()  # compared by the mean: what a corpus-level value is made of is not there
     metrics = {
-        spec: (board.metric(spec) or Metric()) if level == "corpus" else Metric()
-        for spec, level in every.items()
+        spec: (board.metric(spec) or plain) if board.level(spec, columns) == "corpus" else plain
+        for spec, columns in board.columns.items()
     }
     totals, writer = Totals(metrics), ScoreWriter(out)
-    try:
-        for score in scores:
-            if score.score == score.score:
-                group = {"group": groups[score.id]} if score.id in groups else {}
-                totals.add(score.metric, [Item(score.id, system=score.system, extra=group)], [score])
-                writer.add([score], [])
-        known = [failure for failure in failures if failure.metric in metrics]
-        totals.fail(known)
-        writer.add([], known)
-    except BaseException:
-        writer.abandon()
-        raise
+    for score in scores:
+        if score.score == score.score:
+            totals.add(score.metric, [Item(score.id, system=score.system)], [score])
+            writer.add([score], [])
+    known = [failure for failure in failures if failure.metric in metrics]
+    totals.fail(known)
+    writer.add([], known)
     writer.close()
     signatures = {spec: " / ".join(filter(None, board.signatures(spec))) for spec in board.metrics}
-    found = totals.summary(signatures)
-    return {
-        **found,
-        "items": len({id for columns in board.columns.values() for c in columns.values() for id in c.ids}),
-    }
+    ids = {id for columns in board.columns.values() for column in columns.values() for id in column.ids}
+    return {**totals.summary(signatures), "items": len(ids)}
 
 
 def judged(
@@ -137,6 +141,7 @@ def judged(
         failure for failure in failures if failure.system is not None
     ]  # a line that is no item has no system
     board = Board.of(scores(), own)
+    board.columns = {spec: board.columns[spec] for spec in summary["metrics"] if spec in board.columns}
     groups: dict[str, str] = {}
     for item in items() if items else ():
         groups.setdefault(item.id, item.group)
@@ -180,32 +185,3 @@ def write_told(out: ResultFolder, told: Told) -> Comparison:
 
 def _with_system(item: Item | BadLine) -> Item | BadLine:
     return item if isinstance(item, BadLine) or item.system is not None else replace(item, system=UNNAMED)
-
-
-def _texts_of(source: Source) -> Path | None:
-    """The file that a run's folder was made from, where it still lies there unchanged."""
-    if not source.path.is_dir():
-        return None
-    try:
-        summary = json.loads((source.path / "summary.json").read_text("utf-8"))
-        words = shlex.split(summary["command"])
-        digest = summary["input"]["digest"]
-        path = next(Path(word) for word in words[2:] if Path(word).is_file())
-        found = InputDigest()
-        for item in read_items(path, on_error="collect"):
-            if not isinstance(item, BadLine):
-                found.add(item)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, StopIteration, UsageError):
-        return None  # then the scores are all there is
-    return path if str(found) == digest else None
-
-
-def _known_items(texts: Mapping[Source, Path | None]) -> Callable[[], Iterator[Item]]:
-    def every() -> Iterator[Item]:
-        for source, path in texts.items():
-            if path is not None:
-                for item in replace(source, path=path).items(partial(read_items, on_error="collect")):
-                    if isinstance(item, Item):
-                        yield replace(item, system=item.system or UNNAMED)
-
-    return every

@@ -9,6 +9,7 @@ from sightline.errors import BadLine, UsageError
 from sightline.io.scores import FAILURES, read_failures
 from sightline.items import Failure, Item, Score
 from sightline.meta.comparison.score_tables import holds_scores, scores_in
+from sightline.pipeline.finished import Finished
 
 Reading = Callable[[Path], Iterator[Item | BadLine]]
 """How a file of texts is read: `read_items` with its format, and what a bad line does."""
@@ -26,6 +27,13 @@ class Source:
     @property
     def holds_scores(self) -> bool:
         return holds_scores(self.path)
+
+    @property
+    def finished(self) -> Finished | None:
+        """The run whose folder this is; None where it is a file, or a folder with scores alone."""
+        if not (self.path / "summary.json").is_file() or self.only is not None:
+            return None
+        return Finished.open(self.path)
 
     def items(self, reading: Reading) -> Iterator[Item | BadLine]:
         for item in reading(self.path):
