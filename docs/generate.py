@@ -34,7 +34,8 @@ INTRODUCTIONS = {
     "purity scorer": "Choose one with `sightline corpus --purity NAME` or `--purity NAME:ARGUMENT`.",
     "option": "Choices of single metrics: `--option NAME=VALUE`, a flag of its own where a command has one, or a "
     "keyword of `sightline.score`.",
-    "protocol": "Choose one with `sightline meta --protocol NAME --data DIR`.",
+    "protocol": "Choose one with `sightline meta --protocol NAME --data DIR`. Below the table stands what DIR "
+    "holds; files may be gzipped, and pictures may be of any kind (`.jpg`, `.webp`, …).",
 }
 FILES = {"metric": "metrics", "format": "readers", "region source": "regions"}
 """Names of pages that are not the plural of the kind."""
@@ -65,7 +66,19 @@ def registry_page(registry: Registry[Any]) -> str:
     if not any(row[2] for row in rows):
         columns, rows = columns[:2], [row[:2] for row in rows]
     intro = INTRODUCTIONS.get(registry.kind, "")
-    return "\n".join((NOTICE + f"# {title}\n", *((intro + "\n",) if intro else ()), table(columns, rows)))
+    trees = [
+        f"## {name}\n\n```\nDIR/\n{drawn(tree)}\n```\n"
+        for name in own_names(registry)
+        if (tree := getattr(registry.get(name), "tree", ""))
+    ]
+    parts = (NOTICE + f"# {title}\n", *((intro + "\n",) if intro else ()), table(columns, rows), *trees)
+    return "\n".join(parts)
+
+
+def drawn(tree: str) -> str:
+    """The entries of a folder, a line each, with the branches that lead to them."""
+    *lines, last = tree.split("\n")
+    return "\n".join((*(f"├── {line}" for line in lines), f"└── {last}"))
 
 
 def functional_page() -> str:

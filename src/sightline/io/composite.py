@@ -21,7 +21,7 @@ FILE = re.compile(r"(8k|30k|coco)_(correctness|throughness)\.csv(\.gz)?", re.IGN
 """The published files; `throughness` is how they write it."""
 PARTS = {"8k": "flickr8k", "30k": "flickr30k", "coco": "coco"}
 TALLIES = 2
-"""Rows at the end of a published file that hold no captions."""
+"""Rows at the end of a published file that hold no captions; who followed CLIPScore's advice has deleted them."""
 
 
 @readers.add("composite")
@@ -131,7 +131,10 @@ def _of_csv(source: TableFile) -> Iterator[_Row | BadLine]:
             f"{source.path}: Composite's files are called 8k_correctness.csv, coco_throughness.csv …"
         )
     kind, criterion = named[1].lower(), named[2].lower()
-    rows = list(source.rows())[1:-TALLIES]
+    rows = list(source.rows())[1:]
+    for _ in range(TALLIES):
+        if rows and not _has_address(rows[-1][1]):
+            rows.pop()
     for where, row in rows:
         if isinstance(row, BadLine):
             yield row
@@ -140,6 +143,10 @@ def _of_csv(source: TableFile) -> Iterator[_Row | BadLine]:
             yield from _candidates(where, row, kind, criterion)
         except ValueError as fault:
             yield BadLine(where, str(fault))
+
+
+def _has_address(row: list[str] | BadLine) -> bool:
+    return not isinstance(row, BadLine) and len(row) > 3 and "http" in row[3]
 
 
 def _candidates(where: str, row: list[str], kind: str, criterion: str) -> list[_Row]:

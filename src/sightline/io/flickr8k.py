@@ -20,6 +20,8 @@ RATED = "2"
 """Every rated caption is the third of its own picture."""
 MATCH = "match"
 """The criterion of all judgements: how well the caption describes the picture."""
+ELSEWHERE = "elsewhere"
+"""In ids, the picture that a judged caption was written for, where the file does not have it."""
 MOST_VOTES = 10_000
 ByImage = dict[str, dict[str, str]]
 """For each picture its captions by number."""
@@ -128,7 +130,7 @@ class Flickr8k(Published):
             if isinstance(one, BadLine):
                 yield one
                 continue
-            of, number = ids.get(_spaced(one.caption), (one.image, f"n{one.place}"))
+            of, number = ids.get(_spaced(one.caption), (ELSEWHERE, str(one.place)))
             try:
                 path = album.find("field 'image_path'", one.image)
             except ValueError as fault:

@@ -15,10 +15,17 @@ from sightline.io.source import Source, naming
 
 SUFFIXES = (".jpg", ".png", ".jpeg", ".webp", ".gif")
 FOLDERS = (
-    *("images", "val2014", "train2014", "Flicker8k_Dataset", "Flickr8k_Dataset"),
-    *("flickr30k_images", "flickr30k-images"),
+    *("images", "Images", "coco", "COCO", "mscoco", "val2014", "train2014", "val2017", "train2017"),
+    *(
+        "flickr8k",
+        "Flicker8k_Dataset",
+        "Flickr8k_Dataset",
+        "flickr30k",
+        "flickr30k_images",
+        "flickr30k-images",
+    ),
 )
-"""What the archives of the data sets' pictures unpack to; pictures are also looked for in these."""
+"""What the archives of the data sets' pictures unpack to; pictures are also looked for in these, one in another too."""
 COCO = re.compile(r"(?:COCO_\w+2014_)?(\d+)(?:\.\w+)?")
 """A picture of COCO: the name of its file, or its bare id."""
 
@@ -66,9 +73,10 @@ class Album:
 
     @cached_property
     def _folders(self) -> list[str]:
-        """The folder, and those of the data sets' archives that lie in it."""
-        known = (self.folder / inner for inner in FOLDERS)
-        return [str(path.absolute()) for path in (self.folder, *(path for path in known if path.is_dir()))]
+        """The folder, those of the data sets' archives that lie in it, and those in these."""
+        outer = _known_in(self.folder)
+        inner = [path for folder in outer for path in _known_in(folder)]
+        return [str(path.absolute()) for path in (self.folder, *outer, *inner)]
 
     def _files_in(self, folder: str) -> frozenset[str]:
         """The names in a folder, listed once; none where there is no such folder."""
@@ -79,6 +87,15 @@ class Album:
             except OSError:
                 self._files[folder] = frozenset()
         return self._files[folder]
+
+
+def _known_in(folder: Path) -> list[Path]:
+    """Folders of the data sets' archives in a folder; once each where the file system knows no capitals."""
+    try:
+        there = {entry.name for entry in os.scandir(folder) if entry.is_dir()}
+    except OSError:
+        there = set()
+    return [folder / name for name in FOLDERS if name in there]
 
 
 def _check_name(name: str) -> None:

@@ -18,6 +18,8 @@ WHOLE = ".whole"
 """Marks a folder of the cache that holds all pictures of its Parquet file."""
 COCO, FLICKR8K = ("coco_eval.parquet", "id"), ("flickr8k_eval.parquet", "file")
 """Pictures in one file, and the column that names them."""
+TEXTS = ("annotations", "Flickr8k_text", "flickr8k", "composite")
+"""Folders in which the published archives have their files of text."""
 Observations = Literal["each", "mean"]
 P = TypeVar("P", bound="type[Protocol]")
 protocols: Registry[type["Protocol"]] = Registry("protocol")
@@ -41,6 +43,8 @@ class Protocol:
     """Where the study is published."""
     keeps: ClassVar[str]
     """Exactly which rows are kept, and how many there are."""
+    tree: ClassVar[str] = ""
+    """What the folder of `--data` holds, a file or folder a line; any one of several names where there is an `or`."""
     observations: ClassVar[Observations]
     """`each`: every single rating is one observation; `mean`: an item's mean rating is."""
     headline: ClassVar[str] = "kendall_c"
@@ -108,8 +112,12 @@ def find(data: Path, *names: str) -> Path:
 
 
 def maybe(data: Path, *names: str) -> Path | None:
-    """The first of the files that the data folder has, plain or gzipped; None where it has none of them."""
-    places = (data / each for name in names for each in (name, f"{name}.gz"))
+    """The first of the files that the data folder has, plain or gzipped; None where it has none of them.
+
+    They may lie in one of the folders that the published archives unpack to.
+    """
+    folders = [data, *(data / inner for inner in TEXTS)]
+    places = (folder / each for name in names for each in (name, f"{name}.gz") for folder in folders)
     return next((place for place in places if place.is_file()), None)
 
 

@@ -18,10 +18,10 @@ from sightline.meta.protocols.base import (
     pictures_of,
     protocol,
 )
-from sightline.meta.protocols.coco import coco_captions
+from sightline.meta.protocols.coco import TREE, coco_captions
 from sightline.meta.protocols.flickr8k import CAPTIONS
 
-ONE = ("composite.jsonl", "composite.json")
+ONE = ("composite.jsonl", "composite.json", "composite_correctness.json")
 PUBLISHED = ("8k_correctness.csv", "30k_correctness.csv", "coco_correctness.csv")
 FLICKR30K = ("results_20130124.token", "flickr30k.token")
 CRITERION = "correctness"
@@ -32,16 +32,20 @@ CRITERION = "correctness"
 class Composite(Protocol):
     """Captions by people and by two systems, rated 1-5, with the photos of COCO and Flickr8k."""
 
-    own: Literal["keep", "drop"] = "keep"
-    """Whether candidates that are among Flickr8k's captions of their photo are dropped."""
+    own: Literal["drop", "keep"] = "drop"
+    """Whether candidates that are among Flickr8k's captions of their photo are dropped: 158, as published."""
 
     source = "Aditya et al. 2018; as in CLIPScore (Hessel et al. 2021), Appendix A"
     keeps = (
-        "captions whose photo has references here: parts coco (5,280, with coco_eval_references) and flickr8k "
-        "(2,991), 8,271 in all; "
-        "a candidate that is among its photo's references is left out of them; one observation a caption. "
-        "Criteria: correctness, coco, flickr8k"
+        "captions whose photo has references in DIR; of 8k_correctness.csv less the 158 that are word for word among "
+        "their photo's own; a candidate that is among its photo's references is left out of them; one observation a "
+        "caption. Criteria: correctness, and each part alone"
     )
+    tree = f"""{{8k,30k,coco}}_correctness.csv         as published, or CLIPScore's composite.json; one part is enough
+Flickr8k.token.txt                     for the references of 8k
+results_20130124.token                 for the references of 30k
+Flicker8k_Dataset/, flickr30k-images/  their photos
+{TREE}"""
     observations = "each"
     high = 5
     overall = False  # `correctness` is that already

@@ -16,6 +16,12 @@ CROWD = ("flickr8k_crowdflower.tsv", "CrowdFlowerAnnotations.txt", "crowdflower_
 """This project's names, the authors' and those of CLIPScore's repository."""
 
 
+def _tree(judged: str, json: str) -> str:
+    return f"""{judged:<39}with Flickr8k.token.txt; or CLIPScore's {json}, which needs no captions
+Flickr8k.token.txt                     the captions, also in Flickr8k_text/
+Flicker8k_Dataset/ or images/ …        the photos, also right here: 1056338697_4f7d7ce270.jpg …"""
+
+
 @dataclass(frozen=True)
 class Flickr8k(Protocol):
     """What the three protocols share: pairs of a photo and a caption."""
@@ -58,6 +64,7 @@ class Expert(Flickr8k):
     )
     observations = "each"
     high = 4
+    tree = _tree("ExpertAnnotations.txt", "flickr8k.json")
     files = EXPERT
     references = "all"
 
@@ -78,6 +85,7 @@ class ExpertUnanimous(Flickr8k):
     observations = "mean"
     agreement = False
     high = 4
+    tree = _tree("ExpertAnnotations.txt", "flickr8k.json (lacks 158 pairs)")
     files = EXPERT
     references = "unrated"
 
@@ -100,5 +108,6 @@ class CrowdFlower(Flickr8k):
     headline = "kendall_b"
     low = 0
     high = 1
+    tree = _tree("CrowdFlowerAnnotations.txt", "crowdflower_flickr8k.json")
     files = CROWD
     references = "unrated"
