@@ -168,7 +168,7 @@ async def load(headers: list[dict[str, str]], seconds: float, process: Process) 
 def bare_inserts(database: Database, seconds: float = 4.0) -> float:
     """Rows a second into an empty copy of the answer table, each its own durable transaction."""
     whole = dict.fromkeys(("study_id", "item_id", "rater_id", "value", "consensus", "points"), 1)
-    row = {**whole, "round": 0, "returned": 0, "phase": "playing", "answers": None, "before": "0,0,1,0,1"}
+    row = {**whole, "round": 0, "returned": 0, "phase": "play", "answers": None, "before": "0,0,1,0,1"}
     row |= {"seconds": 3.0, "at": time.time()}
     names = ["token", *row]
     mark = "?" if database.is_sqlite else "%s"

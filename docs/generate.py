@@ -29,6 +29,7 @@ INTRODUCTIONS = {
     "metric": "Name one with `-m NAME` or `-m NAME:key=value,…`. `sightline metrics` prints this list.",
     "format": "The format of a file is guessed; `--format NAME` says it where it cannot be.",
     "encoder": "Choose one with `--encoder NAME` or `--encoder NAME:ARGUMENT`.",
+    "captioner": "Choose one with `sightline caption --captioner NAME` or `--captioner NAME:ARGUMENT`.",
     "region source": "Choose one with `--regions NAME` or `--regions NAME:ARGUMENT`.",
     "engine": "Choose one with `--engine NAME`.",
     "purity scorer": "Choose one with `sightline corpus --purity NAME` or `--purity NAME:ARGUMENT`.",

@@ -31,6 +31,7 @@ BUILT_IN = (
     "sightline.vision",
     "sightline.meta.protocols",
     "sightline.corpus.purity",
+    "sightline.generate.captioners",
 )
 
 

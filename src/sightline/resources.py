@@ -4,11 +4,9 @@ A resource is known by its content. Its digest is the same wherever the files li
 matters differs. Device and precision are told beside it: they are no part of what a thing is.
 """
 
-import contextlib
 import functools
 import gc
 import hashlib
-import logging
 import os
 import threading
 import time
@@ -18,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
-from sightline.errors import UsageError, extra
+from sightline.errors import UsageError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -30,17 +28,11 @@ os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
 MODELS = Path(__file__).parent / "models"
 """The embedded models, a folder each."""
 
-WEIGHTS = (("*.safetensors",), ("*.pt", "*.pth", "*.bin"))
-"""Files of weights as transformers prefers them: the first kind that is there is read."""
-BESIDE = (
-    "*config.json", "*.index.json", "tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json",
-    "added_tokens.json", "*.model",
-)  # fmt: skip
-"""What is read with the weights: shape, tokeniser, how pictures are prepared."""
-LEFT_BY_TRAINING = ("training_args.bin", "optimizer.pt", "optimizer.bin", "scheduler.pt", "rng_state.pth")
-
 FRESH = 0.1
 """Seconds within which a file can change again without its time telling: its digest is not remembered so soon."""
+
+AT_ONCE = 4 << 20
+"""Bytes whose digest takes no longer than to start a thread for it: a hundredth of a second."""
 
 State = tuple[int, int, int]
 P = ParamSpec("P")
@@ -91,10 +83,12 @@ class Resource:
         return known if isinstance(known, str) else known.result()
 
     def ahead(self) -> "Resource":
-        """Begin to read the files for their digest, beside their loading."""
+        """Read the files for their digest before they are loaded; large ones beside it, which a second core does."""
         from concurrent.futures import ThreadPoolExecutor
 
-        if not self._digest:
+        if sum(size for _, _, (size, _, _) in self.files) <= AT_ONCE:
+            self.digest  # noqa: B018 - asked for is read
+        elif not self._digest:
             reader = ThreadPoolExecutor(1, thread_name_prefix="digest")
             self._digest.append(reader.submit(self._read))
             reader.shutdown(wait=False)
@@ -178,7 +172,7 @@ def shared(load: Callable[P, T]) -> Callable[P, T]:
         with _loading:
             known = _alive.get(key)
             if known is None or _outdated(known):
-                known = load(*args, **kwargs)
+                known = _settled(load(*args, **kwargs))
                 if known is not None:
                     _alive[key] = known
             result: T = known
@@ -203,7 +197,7 @@ class Holder:
         key = (load, args, tuple(kwargs.items()))
         with self._lock:
             if key not in self._held:
-                self._held[key] = load(*args, **kwargs)
+                self._held[key] = _settled(load(*args, **kwargs))
             found: T = self._held[key]
             return found
 
@@ -238,82 +232,9 @@ def _outdated(thing: object) -> bool:
     return isinstance(resource, Resource) and resource.changed
 
 
-def load_pretrained(kind: str, name: str, *load: Callable[..., Any]) -> tuple[Resource, list[Any]]:
-    """The resource behind a name or path, and what each loader (as `AutoModel.from_pretrained`) makes of it."""
-    quiet()
-    local = Path(name).exists()
-    if not local and (name.startswith(("/", ".", "~")) or name.count("/") > 1 or not name):
-        raise UsageError(f"the {kind} '{name}': there is no such folder")
-    try:
-        if not local:
-            _ask_hub(name)
-        before = pretrained_files(name)
-        if before:
-            before.ahead()
-        made = [loader(name) for loader in load]
-        after = before if local else pretrained_files(name)  # what was not in the hub's cache is there now
-        return before if before and before == after else after or Resource(name, ()), made
-    except Exception as fault:  # the hub's client, the network and the files' parsers each raise their own
-        reason = " ".join(str(fault).split())[:200]
-        if local:
-            raise UsageError(f"{name}: transformers cannot load it as {kind} ({reason})") from None
-        raise UsageError(
-            f"the {kind} '{name}' is neither a folder here nor to be had from the Hugging Face hub: is the "
-            "name right, is there a network? A model on disk can be given by its path"
-        ) from None
-
-
-def transformers_files(folder: Path, chosen: Path | None = None) -> list[Path]:
-    """The files of a model in transformers' form that decide what it computes; its weights may be chosen."""
-    kinds = ([one for pattern in kind for one in folder.glob(pattern)] for kind in WEIGHTS)
-    there = ([one for one in kind if one.name not in LEFT_BY_TRAINING] for kind in kinds)
-    weights = [chosen] if chosen else next((found for found in there if found), [])
-    return sorted({*weights, *(one for pattern in BESIDE for one in folder.glob(pattern) if one.is_file())})
-
-
-def pretrained_files(name: str, weights: Path | None = None) -> Resource | None:
-    """A folder's model, or the hub's where its files are on disk: `snapshots/COMMIT/config.json`."""
-    folder, commit = Path(name), ""
-    if not folder.is_dir():
-        cached = extra("transformers", "torch").utils.cached_file
-        try:
-            folder = Path(cached(name, "config.json", local_files_only=True)).parent
-        except OSError:
-            return None
-        commit = folder.name if folder.parent.name == "snapshots" else ""
-    files = [(one.name, one) for one in transformers_files(folder, weights)]
-    return Resource.of(name, files, commit) if files else None
-
-
-def _ask_hub(name: str) -> None:
-    """Raise where the model does not lie in the hub's cache on disk and the hub cannot be reached.
-
-    Left to themselves the loaders ask for several files each, and for each file again and again.
-    """
-    transformers, hub = extra("transformers", "torch"), extra("huggingface_hub", "torch")
-    with contextlib.suppress(OSError):
-        transformers.utils.cached_file(name, "config.json", local_files_only=True)
-        return
-    try:
-        hub.get_hf_file_metadata(hub.hf_hub_url(name, "config.json"))
-    except Exception as fault:  # what the hub itself answers is for the loaders to judge
-        # By name, as the client's HTTP library differs by version.
-        if type(fault).__name__ in ("ConnectError", "ConnectTimeout", "ConnectionError"):
-            raise
-
-
-def quiet() -> None:
-    """No progress bars and advice from transformers among our own lines."""
-    transformers = extra("transformers", "torch")
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
-    for name in ("huggingface_hub", "httpx"):
-        logging.getLogger(name).setLevel(logging.ERROR)
-
-
-def device() -> str:
-    """Where models run: the GPU, where there is one and SIGHTLINE_DEVICE does not say otherwise."""
-    given = os.environ.get("SIGHTLINE_DEVICE")
-    if given:
-        return given
-    return "cuda" if extra("torch", "torch").cuda.is_available() else "cpu"
+def _settled(thing: T) -> T:
+    """What was loaded, if its files stayed what they were meanwhile: its digest names what was read."""
+    if _outdated(thing):
+        resource: Resource = thing.resource  # type: ignore[attr-defined]
+        raise UsageError(f"{resource.place} changed while it was being read; run the command again")
+    return thing

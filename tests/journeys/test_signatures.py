@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,11 @@ from sightline.cli.app import load_commands
 from sightline.encoders import Embedder, load_encoder
 from sightline.encoders.clip import Clip
 from sightline.encoders.rater import load_rater
+from sightline.hub import transformers_files
 from sightline.items import Item
-from sightline.resources import MODELS, Holder, Resource, transformers_files
+from sightline.resources import MODELS, Holder, Resource, shared
 from sightline.text.vectors import WordVectors
+from sightline.vision.regions import load_regions
 from tiny_models import WORDS, save_bert
 
 PHRASES = ("groovist", "groovist:weights=idf")
@@ -287,6 +290,32 @@ def test_what_changes_while_it_is_used_is_told(tmp_path: Path) -> None:
     path.write_text("dog 0.1 0.2 0.3\n")
     with pytest.raises(sightline.UsageError, match="changed while it was being used"):
         resource.digest  # noqa: B018 - asked for is read
+
+
+def test_a_small_file_is_known_as_it_was_read_whatever_comes_later(tmp_path: Path) -> None:
+    path = tmp_path / "regions.csv"
+    path.write_text('image_id,bbox\np1,"[2, 3, 44, 55]"\n')
+    source = load_regions(f"boxes:{path}", 2)
+    path.write_text('image_id,bbox\np1,"[2, 3, 44, 66]"\n')
+    assert source.signature != load_regions(f"boxes:{path}", 2).signature
+
+
+def test_what_changes_while_it_is_read_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("dog 0.1\n")
+
+    def load(given: Path) -> SimpleNamespace:
+        resource = Resource.file(given).ahead()
+        given.write_text("dog 0.1\ncat 0.2\n")
+        return SimpleNamespace(resource=resource)
+
+    with (
+        Holder() as holder,
+        pytest.raises(sightline.UsageError, match=r"words.txt changed while it was being read"),
+    ):
+        holder.get(load, path)
+    with pytest.raises(sightline.UsageError, match=r"words.txt changed while it was being read"):
+        shared(load)(path)
 
 
 def test_only_weights_that_are_read_matter(tmp_path: Path) -> None:

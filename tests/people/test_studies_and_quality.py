@@ -38,7 +38,7 @@ def test_defaults_suit_the_kind():
     survey = parse_study("kind: grounding survey\ntitle: Stories\n", "yaml")
     assert survey.levels.high == 4
     assert survey.consent_text
-    assert survey.lessons.first_phase() == "playing"
+    assert survey.lessons.first_phase() == "play"
     assert list(parse_study("kind: story survey\ntitle: S", "yaml").questions) == [
         "grounding", "coherence", "no_repetition",
     ]  # fmt: skip

@@ -41,7 +41,7 @@ def test_unlocking(training, right, rated, points, opens):
 def test_phases_leave_out_what_is_not_set():
     assert Training().first_phase() == "tutorial"
     assert Training(tutorial=0).first_phase() == "probation"
-    assert Training(tutorial=0, probation=0).first_phase() == "playing"
+    assert Training(tutorial=0, probation=0).first_phase() == "play"
 
 
 def test_competency_scores():

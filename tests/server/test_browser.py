@@ -111,7 +111,7 @@ def test_a_newcomer_from_the_link_to_the_accepted_dispute(browser, site, tmp_pat
     for number, level in enumerate(levels):
         points = player.rate(level)
         total += points
-        expected.append(("playing", level, points))
+        expected.append(("play", level, points))
         assert page.inner_text("#points") == str(total)
         if level == 1:
             assert points == -1

@@ -94,7 +94,7 @@ def test_kill_nine_loses_and_doubles_nothing(memory):
         tokens = connection.execute(select(t.Answer.token)).scalars().all()
         pairs = connection.execute(select(t.Answer.item_id, t.Answer.rater_id)).all()
         people_counted = sum(connection.execute(select(t.Item.people).where(t.Item.role == "main")).scalars())
-        main = connection.execute(select(t.Answer.id).where(t.Answer.phase == "playing")).all()
+        main = connection.execute(select(t.Answer.id).where(t.Answer.phase == "play")).all()
     database.close()
     acknowledged = [token for player in players for token in player.acknowledged]
     assert len(acknowledged) > KILLS * 2

@@ -154,7 +154,7 @@ def test_raters_are_placed_as_the_facets_model_places_them(server):  # noqa: F81
                     "item_id": item,
                     "rater_id": rater,
                     "round": 0,
-                    "phase": "playing",
+                    "phase": "play",
                 }
                 row |= {"value": level, "seconds": 1.0, "before": "", "at": 0.0, "token": f"{n}-{item}"}
                 connection.execute(t.Answer.__table__.insert().values(row))

@@ -232,7 +232,7 @@ def test_training_fails_repeats_and_opens_the_game(database):
             outcome = rate(database, stored, ada, task.item, level if good else (5 if level < 4 else 1))
             events.append(outcome.event)
     assert events[1::2] == ["tutorial over", None, "failed", "tutorial over", None, "passed"]
-    assert outcome.standing.phase == "playing"
+    assert outcome.standing.phase == "play"
     assert outcome.standing.points == 0  # training earns nothing
     with database.read() as connection:
         rounds = Counter(tuple(row) for row in connection.execute(select(t.Answer.round, t.Answer.phase)))

@@ -305,7 +305,7 @@ def test_a_moderator_sends_a_rater_back_to_training(server, browser):
     make_study(server.database, "training = {tutorial = 1, probation = 1}\n", main=3, training=4)
     join(browser)
     with server.database.write() as connection:
-        connection.execute(t.Rater.__table__.update().values(phase="playing"))
+        connection.execute(t.Rater.__table__.update().values(phase="play"))
         code = connection.execute(select(t.Rater.code)).scalar_one()
     browser.get("/studies/captions")
     page = login(browser)

@@ -113,9 +113,11 @@ class Embedder:
 
     def _rows(self, keys: Sequence[str], encode: Callable[[Sequence[str]], Vectors]) -> Vectors:
         unique = list(dict.fromkeys(keys))
+        width = 4 * self.encoder.dimensions
         found = {
             key: np.frombuffer(row, np.float32)
             for key, row in (self._store.get_many(unique) if self._store else {}).items()
+            if len(row) == width
         }
         missing = [key for key in unique if key not in found]
         for start in range(0, len(missing), self._batch):

@@ -18,7 +18,7 @@ from PIL import Image
 from sightline.encoders.base import Vectors, encoders
 from sightline.encoders.preprocess import Preprocess
 from sightline.errors import UsageError, extra
-from sightline.resources import device, load_pretrained
+from sightline.hub import device, load_pretrained
 
 VIST_THETA: Final = 0.6159241924121119
 """GROOViST's published theta for VIST and CLIP ViT-B/32: the mean similarity of its noun phrases."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sightline.errors import Unscorable, UsageError, extra
 from sightline.features.base import Documents, Feature, Features, Fit, Statistic, Tools
-from sightline.resources import device, load_pretrained
+from sightline.hub import device, load_pretrained
 
 TOGETHER = 64
 """Texts that go through the model at once."""

@@ -25,17 +25,15 @@ from sightline.functional.captions import (
     bertscore,
     bleu,
     cider,
-    clipscore,
     coco_scores,
     meteor,
-    refclipscore,
     rouge_l,
     sacrebleu,
     scenegraph,
-    tiger,
     wmd,
 )
 from sightline.functional.corpora import confidence, consensus, diversity, pmi, points, self_bleu
+from sightline.functional.pictures import clipscore, refclipscore, tiger
 from sightline.functional.stories import (
     d_hm,
     groovist,

@@ -1,4 +1,4 @@
-"""Formulas that score a text against references, or against its picture.
+"""Formulas that score a text against references.
 
 Texts come as a list, references as a list of references for each text. `tokens="ptb"` cuts them into COCO's Penn
 Treebank tokens without punctuation; `tokens="space"` is for text that is already tokenised. A text without words counts
@@ -20,10 +20,8 @@ from sightline.features.reference import BATCH, TokenKind, closest_length, count
 from sightline.features.scenegraph import Fact, matched
 from sightline.features.word_distance import movers_distance
 from sightline.metrics import bertscore as _bertscore
-from sightline.metrics import clipscore as _clipscore
 from sightline.metrics import meteor as _meteor
 from sightline.metrics import rouge as _rouge
-from sightline.metrics import tiger as _tiger
 from sightline.metrics.bleu import bleu_rows, corpus_bleu
 from sightline.metrics.cider import cider as cider_of
 from sightline.metrics.sacre import Tokenizer, corpus_score, sentence_score
@@ -163,31 +161,6 @@ def sacrebleu(texts: Sequence[str], references: References, tokenize: Tokenizer 
     )
 
 
-def clipscore(cosine: float) -> float:
-    """CLIP-S = 2.5 x max(0, cosine) (Hessel et al. 2021).
-
-    Arguments: `cosine` of the picture's and the caption's vectors. Raises nothing.
-
-    >>> clipscore(0.3)
-    0.75
-    """
-    return _clipscore.clipscore(cosine)
-
-
-def refclipscore(cosine: float, reference_cosines: Sequence[float]) -> float:
-    """RefCLIP-S, the harmonic mean of CLIP-S and the best reference's cosine (Hessel et al. 2021).
-
-    Arguments: `cosine` of picture and caption; `reference_cosines` of the caption and each reference.
-    Raises UsageError where there are no references.
-
-    >>> round(refclipscore(0.3, [0.8, 0.6]), 4)
-    0.7742
-    """
-    if not len(reference_cosines):
-        raise UsageError("there are no references")
-    return _clipscore.refclipscore(_clipscore.clipscore(cosine), reference_cosines)
-
-
 def bertscore(
     similarity: ArrayLike,
     weights: Sequence[float] | None = None,
@@ -217,18 +190,6 @@ def bertscore(
     numbers = range(rows + columns)
     pieces = Matched(tuple(numbers[:rows]), best[0], tuple(numbers[rows:]), best[1])
     return _bertscore.bertscore(pieces, {-1: 0.0, **dict(enumerate([*given[0], *given[1]]))})
-
-
-def tiger(relevance: ArrayLike, references: ArrayLike) -> float:
-    """TIGEr: half region rank similarity, half weight distribution similarity.
-
-    `relevance` holds how well the text matches each region of the picture, `references` the same for each reference
-    (reference x region): cosines, at least two regions.
-
-    >>> round(tiger([0.3, 0.2, 0.1], [[0.3, 0.1, 0.2], [0.4, 0.2, 0.1]]), 4)
-    0.733
-    """
-    return _tiger.tiger(np.asarray(relevance, float), np.atleast_2d(np.asarray(references, float)))
 
 
 def wmd(words: Sequence[str], reference: Sequence[str], vectors: Mapping[str, ArrayLike]) -> float:

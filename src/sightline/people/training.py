@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-Phase = Literal["consent", "tutorial", "probation", "qualification", "playing", "refused"]
+Phase = Literal["consent", "tutorial", "probation", "qualification", "play", "refused"]
 
 
 class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -31,7 +31,7 @@ class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return "tutorial" if self.tutorial else self.after_tutorial()
 
     def after_tutorial(self) -> Phase:
-        return "probation" if self.probation else "playing"
+        return "probation" if self.probation else "play"
 
     def shares(self, available: int) -> tuple[int, int]:
         """Pairs for tutorial and probation: as asked, or in that proportion where fewer are there."""

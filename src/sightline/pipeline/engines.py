@@ -1,7 +1,10 @@
 """Where features are computed: in this process, or on a Ray cluster."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+
+from threadpoolctl import threadpool_limits
 
 from sightline.errors import UsageError, extra
 from sightline.features.base import Features
@@ -13,6 +16,13 @@ Batch = Sequence[tuple[int, Features]]
 Engine = Callable[[Plan, LocalTools, Iterable[Batch]], Iterator[Batch]]
 
 engines: Registry[Engine] = Registry("engine")
+
+
+@contextmanager
+def same_bits() -> Iterator[None]:
+    """NumPy's products of matrices in one thread: how they are cut among several would change their last bits."""
+    with threadpool_limits(1, "blas"):
+        yield
 
 
 @engines.add("local")
@@ -64,5 +74,6 @@ def _work(specs: tuple[str, ...], settings: Settings, expected: Expected, batch:
         if told := difference(dict(expected), fingerprint(plan, tools)):
             raise UsageError(f"a worker has other models or files than this process: {told}")
         _tools_of[settings, expected] = tools
-    compute(plan, [got for _, got in batch], tools)
+    with same_bits():
+        compute(plan, [got for _, got in batch], tools)
     return batch

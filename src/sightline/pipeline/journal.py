@@ -16,6 +16,7 @@ import numpy as np
 
 from sightline.errors import Unscorable, UsageError
 from sightline.features.base import Feature, Features
+from sightline.io.mounts import journal_mode
 from sightline.items import Item, Key
 from sightline.pipeline.plan import difference
 
@@ -71,7 +72,7 @@ class Journal:
         try:
             self._db = sqlite3.connect(":memory:" if path is None else str(path))
             _refuse_other_forms(path, self._db)
-            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute(f"PRAGMA journal_mode={journal_mode(path) if path else 'MEMORY'}")
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.execute(f"PRAGMA user_version={FORMAT}")
             self._db.execute("CREATE TABLE IF NOT EXISTS about (fingerprint TEXT)")

@@ -15,7 +15,7 @@ from sightline.io import BadLine
 from sightline.io.provenance import provenance
 from sightline.items import DUPLICATE, Failure, Item, Key, Score
 from sightline.metrics import Metric
-from sightline.pipeline.engines import Batch, engines
+from sightline.pipeline.engines import Batch, engines, same_bits
 from sightline.pipeline.journal import InputDigest, Journal
 from sightline.pipeline.plan import Plan, fingerprint
 from sightline.pipeline.settings import LocalTools, Settings
@@ -90,7 +90,8 @@ class Run:
         those of the system that the option `fit_on` names, or on all.
         """
         try:
-            return self._score(items, journal, sink, progress, learn_from)
+            with same_bits():
+                return self._score(items, journal, sink, progress, learn_from)
         finally:
             self.tools.close()
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from sightline.errors import UsageError, extra
-from sightline.resources import Resource, device, pretrained_files, quiet
+from sightline.hub import device, pretrained_files, quiet
+from sightline.resources import Resource
 from sightline.text.pairs import Floats, Pair, batches_by_width, sigmoid
 
 BATCH_PIECES = 2048

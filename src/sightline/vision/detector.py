@@ -8,8 +8,9 @@ from typing import Any, Protocol
 from PIL import Image
 
 from sightline.errors import UsageError, extra
+from sightline.hub import device, load_pretrained
 from sightline.items import Box
-from sightline.resources import Resource, device, load_pretrained
+from sightline.resources import Resource
 from sightline.vision.pictures import Picture
 from sightline.vision.regions import RegionSource, region_sources
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from sightline.corpus.purity.base import Floats, PurityScorer, scorers
 from sightline.errors import UsageError, extra
-from sightline.resources import device, load_pretrained
+from sightline.hub import device, load_pretrained
 from sightline.text.pairs import batches_by_width
 
 BATCH_PIECES = 4096

@@ -16,7 +16,7 @@ from sightline.items import Key
 from sightline.people.assignment import Until, wanted
 from sightline.people.consensus import Tally
 from sightline.people.forms import TIE, check_given
-from sightline.server.exchange.rows import CRITERION, PLAY, texts_of
+from sightline.server.exchange.rows import CRITERION, texts_of
 from sightline.server.storage import schema as t
 from sightline.server.storage.studies import StoredStudy
 
@@ -70,10 +70,9 @@ def _gather(stored: StoredStudy, items: dict[Key, Place], answers: Iterable[Answ
             named = f"'{one.item}'" + (f" of system '{one.system}'" if one.system else "")
             raise BadLine(one.where, f"item {named} is not in study '{stored.slug}'")
         key, part = place
-        phase = PLAY if one.phase == "play" else one.phase
         round_ = _whole(one.extra, "round", one.where) or 0
         judged = found.setdefault(
-            (key, one.rater, round_), Judged(key, one.rater, phase, round_, {}, one.extra, one.where)
+            (key, one.rater, round_), Judged(key, one.rater, one.phase, round_, {}, one.extra, one.where)
         )
         _put(stored, judged.given, one, part)
     return list(found.values())
@@ -185,7 +184,7 @@ def _add_rater(connection: Connection, stored: StoredStudy, code: str, now: floa
         "study_id": stored.id,
         "code": code if taken is None else f"{code}-{stored.slug}",
         "name": "imported",
-        "phase": "playing",
+        "phase": "play",
         "joined": now,
         "seen": now,
     }
@@ -205,7 +204,7 @@ def recount(connection: Connection, stored: StoredStudy) -> None:
     counted = (t.Answer.study_id == stored.id) & (t.Answer.state != "excluded")
     answers = select(*(getattr(t.Answer, name) for name in columns)).where(counted)
     for row in connection.execute(answers):
-        if row.phase == "playing":
+        if row.phase == "play":
             values[row.item_id].append(row.value)
         if row.phase not in training:
             sums[row.rater_id][0] += 1

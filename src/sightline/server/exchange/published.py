@@ -13,7 +13,7 @@ from sightline.io.vicr import Vicr
 from sightline.items import Item
 from sightline.people.study import Study
 from sightline.server.exchange.imports import Judged, add_answers
-from sightline.server.exchange.rows import CONFIDENCE, PLAY
+from sightline.server.exchange.rows import CONFIDENCE
 from sightline.server.pictures import encode
 from sightline.server.storage import items as store_items
 from sightline.server.storage import schema as t
@@ -74,7 +74,7 @@ def _vicr(path: Path) -> Read:
             Judged(
                 item.id,
                 f"vicr-{place}",
-                PLAY,
+                "play",
                 0,
                 {"value": int(value) if value.is_integer() else value},
                 {},
@@ -114,7 +114,7 @@ def _hl(path: Path) -> Read:
         files[key] = name
         if given := {axis: _level(item) for axis, item in captions.items() if CONFIDENCE in item.ratings}:
             where = next(iter(captions.values())).source
-            judged.append(Judged(key, "hl-published", PLAY, 0, given, {}, where))
+            judged.append(Judged(key, "hl-published", "play", 0, given, {}, where))
     return new_items, judged, files
 
 

@@ -15,8 +15,6 @@ from sightline.server.storage import schema as t
 from sightline.server.storage.studies import StoredStudy
 
 CRITERION = {"rating game": "overall", "grounding survey": "grounding"}
-PLAY = "playing"
-"""What the database calls the phase that leaves the server as `play`; the others have the same name here and there."""
 CONFIDENCE = "confidence"
 """The criterion of a caption whose likelihood was judged, where captions have ids of their own (HL)."""
 
@@ -78,7 +76,7 @@ def rating_rows(connection: Connection, stored: StoredStudy, names: bool = False
                     row["code"],
                     one.criterion,
                     one.value,
-                    "play" if row["phase"] == PLAY else row["phase"],
+                    row["phase"],
                     known.get((one.item, one.system, one.criterion)),
                     one.system,
                     row["state"],

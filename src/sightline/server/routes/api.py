@@ -91,7 +91,7 @@ def outcome_out(stored: StoredStudy, outcome: Outcome) -> dict[str, Any]:
     return {
         "answer": outcome.answer,
         "feedback": heard,
-        "can_dispute": bool(heard and heard.points < 0 and outcome.standing.phase == "playing"),
+        "can_dispute": bool(heard and heard.points < 0 and outcome.standing.phase == "play"),
         "event": outcome.event,
         "notice": notice_out(stored, outcome.notice),
         "standing": outcome.standing,

@@ -103,7 +103,7 @@ def _field(value: Any) -> str:
 async def _done(request: Request, stored: StoredStudy, rater: Any) -> Response:
     """Nothing now, or nothing ever more: which of the two, and the way back to where the person came from."""
     server, more = server_of(request), None
-    if rater.phase == "playing" and stored.open:
+    if rater.phase == "play" and stored.open:
         with server.database.read() as connection:
             more = assignment.more_at(connection, stored, rater)
         if more is None and rater.finished is None:

@@ -104,7 +104,7 @@ function show(told, value) {
 }
 
 function standing(now) {
-  const playing = now.phase === "playing";
+  const playing = now.phase === "play";
   at("phase").textContent = playing ? said.game : `${said[now.phase] ?? ""} ${fill(said.of, { done: Math.min(now.lesson + 1, now.lesson_goal), all: now.lesson_goal })}`;
   at("pass").hidden = !playing;
   at("phase").dataset.phase = now.phase;
@@ -192,7 +192,7 @@ function meanings(shown) {
 }
 
 // On a small screen the meanings are there while one learns, and fold away for play until asked for.
-meanings(at("phase").dataset.phase !== "playing");
+meanings(at("phase").dataset.phase !== "play");
 at("meanings").addEventListener("click", () => meanings(game.classList.contains("brief")));
 at("auto").checked = localStorage.getItem("auto") === "yes";
 at("auto").addEventListener("change", () => localStorage.setItem("auto", at("auto").checked ? "yes" : "no"));

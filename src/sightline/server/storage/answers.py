@@ -153,14 +153,14 @@ def submit(
     tally = _tally(study.levels, item)
     heard = _hear(stored, item, tally, given, rater.phase)
     shown = heard if _may_see(connection, stored, rater) else None
-    training = rater.phase != "playing"
+    training = rater.phase != "play"
     waited = min(max(now - leased, 0.0), LONGEST_THOUGHT)
     row = {
         "study_id": stored.id,
         "item_id": item.id,
         "rater_id": rater_id,
         "round": rater.round if training else 0,
-        "phase": rater.phase if training else "playing" if item.role == "main" else item.role,
+        "phase": rater.phase if training else "play" if item.role == "main" else item.role,
         "value": given.value,
         "answers": given.answers or None,
         "seconds": min(max(submission.seconds, 0.0), LONGEST_THOUGHT),
@@ -252,7 +252,7 @@ def _replay(
     hidden = row.phase == "probation" and row.consensus is None
     if row.points is not None and row.value is not None and not hidden:
         say = speaker(stored.study.language)
-        before, known = _before(connection, stored, row), row.phase != "playing"
+        before, known = _before(connection, stored, row), row.phase != "play"
         heard = feedback(before, row.value, stored.study.first_points, known, say)
     task = assignment.current(connection, stored, rater, now)
     return Outcome(int(row.id), heard, None, rater.notice, standing(rater), task, replayed=True)
@@ -276,7 +276,7 @@ def skip(
     held = _TURN.one(connection, {"rater": rater_id, "item": item})
     if held is None or held.item_id is None:
         return  # sent twice, or already given back
-    if rater.phase != "playing":
+    if rater.phase != "play":
         raise UsageError("in training every picture counts: choose the level that fits best")
     assignment.release(connection, rater_id)
     row = {

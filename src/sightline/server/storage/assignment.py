@@ -183,7 +183,7 @@ def _choose(connection: Connection, stored: StoredStudy, rater: Player, now: flo
         return None
     if rater.phase in ("tutorial", "probation", "qualification"):
         return _lesson(connection, stored, rater)
-    if rater.phase != "playing" or has_done_all(stored, rater):
+    if rater.phase != "play" or has_done_all(stored, rater):
         return None
     role = role_of_next(stored.study.checks, rater.code, rater.place)
     found = _known(connection, stored, rater, role) if role != "main" else None
@@ -288,7 +288,7 @@ def sweep(connection: Connection, now: float, but: int | None = None) -> int:
 
 def more_at(connection: Connection, stored: StoredStudy, rater: Player) -> float | None:
     """When a place may come back that others hold now; None where this rater has had all there is."""
-    if rater.phase != "playing" or not stored.open or has_done_all(stored, rater):
+    if rater.phase != "play" or not stored.open or has_done_all(stored, rater):
         return None
     key = {"study": stored.id, "rater": rater.id, "round": 0}
     until: float | None = connection.execute(_HELD_BY_OTHERS, key).scalar_one()

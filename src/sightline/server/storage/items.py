@@ -86,7 +86,7 @@ def reseed(connection: Connection, stored: StoredStudy, seeds: Mapping[str, int 
 
     A rating stands as two until the first two people replace it one by one.
     """
-    played = select(t.Answer.id).where(t.Answer.study_id == stored.id, t.Answer.phase == "playing").limit(1)
+    played = select(t.Answer.id).where(t.Answer.study_id == stored.id, t.Answer.phase == "play").limit(1)
     if connection.execute(played).first() is not None:
         raise UsageError(f"study '{stored.slug}' has ratings already: its seeds stay as they are")
     for key, level in seeds.items():

@@ -45,7 +45,7 @@ def judgements(connection: Connection, stored: StoredStudy) -> list[Judgement]:
     query = (
         select(*columns)
         .join(t.Item, t.Item.id == t.Answer.item_id)
-        .where(t.Answer.study_id == stored.id, t.Answer.phase == "playing", t.Answer.state != "excluded")
+        .where(t.Answer.study_id == stored.id, t.Answer.phase == "play", t.Answer.state != "excluded")
         .order_by(t.Answer.at, t.Answer.id)
     )
     return [one for row in connection.execute(query) for one in _of(stored.study.kind, row)]

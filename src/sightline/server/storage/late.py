@@ -34,7 +34,7 @@ def claim(connection: Connection, rater: Any, item: int) -> Place | None:
     if given is None:
         return None
     role = connection.execute(select(t.Item.role).where(t.Item.id == item)).scalar_one()
-    if (role == "training") != (rater.phase != "playing"):
+    if (role == "training") != (rater.phase != "play"):
         return None
     if role == "main":
         free = update(t.Item).where(t.Item.id == item, t.Item.free > 0).values(free=t.Item.free - 1)

@@ -58,7 +58,7 @@ def progress(
     if not stored.study.checks.falls([int(digit) for digit in recent]):
         return {**changes, "recent": recent}, None
     again = raters.training_steps(connection, stored)
-    if again["phase"] == "playing":  # nothing to train with: stay, and let the moderator see it
+    if again["phase"] == "play":  # nothing to train with: stay, and let the moderator see it
         return {**changes, "recent": recent}, None
     notice = {"event": "retrain"}
     return {**changes, **again, "round": rater.round + 1, "recent": "", "notice": notice}, "retrain"

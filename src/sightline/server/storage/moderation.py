@@ -32,7 +32,7 @@ def remove_rater(connection: Connection, stored: StoredStudy, code: str) -> int:
     rater = _rater(connection, stored, code)
     assignment.release(connection, rater.id)
     given = select(t.Answer.id).where(t.Answer.rater_id == rater.id)
-    own = select(*t.Answer.__table__.c).where(t.Answer.rater_id == rater.id, t.Answer.phase == "playing")
+    own = select(*t.Answer.__table__.c).where(t.Answer.rater_id == rater.id, t.Answer.phase == "play")
     for answer in connection.execute(own).all():
         if answer.state in COUNTED:
             uncount(connection, stored, answer)
@@ -60,7 +60,7 @@ def remove_rater(connection: Connection, stored: StoredStudy, code: str) -> int:
 def back_to_training(connection: Connection, stored: StoredStudy, code: str) -> None:
     rater = _rater(connection, stored, code)
     steps = raters.training_steps(connection, stored)
-    if steps["phase"] == "playing":
+    if steps["phase"] == "play":
         raise UsageError("this study has no training items")
     assignment.release(connection, rater.id)
     connection.execute(

@@ -172,12 +172,12 @@ def training_steps(connection: Connection, stored: StoredStudy, after: str | Non
     goal = dict(zip(("tutorial", "probation"), study.lessons.shares(available), strict=True)).get(phase, 0)
     if phase == "tutorial" and not goal:
         return training_steps(connection, stored, after="tutorial")
-    return {**fresh, "phase": phase if goal else "playing", "lesson_goal": goal}
+    return {**fresh, "phase": phase if goal else "play", "lesson_goal": goal}
 
 
 def _stage(study: Study, after: str | None) -> str:
     if after in ("probation", "qualification"):
-        return "playing"
+        return "play"
     return study.lessons.after_tutorial() if after == "tutorial" else study.lessons.first_phase()
 
 

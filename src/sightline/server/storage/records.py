@@ -85,7 +85,7 @@ def per_day(connection: Connection, study_id: int, days: int = 14) -> list[tuple
     since = (today - days + 1) * 86400
     times = connection.execute(
         select(t.Answer.at).where(
-            t.Answer.study_id == study_id, t.Answer.phase == "playing", t.Answer.at >= since
+            t.Answer.study_id == study_id, t.Answer.phase == "play", t.Answer.at >= since
         )
     ).scalars()
     counts = Counter(int(at // 86400) for at in times)

@@ -71,7 +71,7 @@ def decide(connection: Connection, stored: StoredStudy, answer_id: int, verdict:
     remark = " ".join(remark.split())[:500]
     if verdict in ("flagged", "excluded") and not remark:
         raise UsageError(f"say why this answer is {verdict}")
-    counted = answer.phase == "playing" and answer.role == "main"
+    counted = answer.phase == "play" and answer.role == "main"
     if counted and answer.state in COUNTED and verdict not in COUNTED:
         uncount(connection, stored, answer)
     elif counted and answer.state not in COUNTED and verdict in COUNTED:

@@ -34,7 +34,37 @@ class Staff(Base):
     """Argon2 hash."""
     session: Mapped[int] = mapped_column(default=0)
     """Raised to end every session of this person."""
+    admin: Mapped[bool] = mapped_column(default=False)
+    """Runs the server: sees every study, and gives people their accounts."""
     created: Mapped[float]
+
+
+class Member(Base):
+    """What a staff member may do in a study."""
+
+    __tablename__ = "member"
+    study_id: Mapped[int] = mapped_column(ForeignKey("study.id"), primary_key=True)
+    staff_id: Mapped[int] = mapped_column(ForeignKey("staff.id"), primary_key=True)
+    role: Mapped[str]
+    """owner, moderator or viewer."""
+
+
+class Upload(Base):
+    """A file that staff have chosen for a study: kept until the study is set up, so that an error costs none."""
+
+    __tablename__ = "upload"
+    __table_args__ = (UniqueConstraint("batch", "name"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    batch: Mapped[str]
+    """The form it was chosen in."""
+    staff_id: Mapped[int] = mapped_column(ForeignKey("staff.id"))
+    name: Mapped[str]
+    """Its path within what was chosen."""
+    width: Mapped[int]
+    """Of a picture, which is kept as it will be shown; 0 for other files."""
+    height: Mapped[int]
+    content: Mapped[bytes]
+    at: Mapped[float]
 
 
 class Study(Base):
@@ -43,10 +73,12 @@ class Study(Base):
     slug: Mapped[str] = mapped_column(unique=True)
     settings: Mapped[dict[str, Any]]
     state: Mapped[str] = mapped_column(default="open")
-    """open or paused."""
+    """open, paused or closed."""
     public: Mapped[bool] = mapped_column(default=False)
     """Anyone may join from the front page, without an invitation."""
     created: Mapped[float]
+    preview_until: Mapped[float | None]
+    """A copy that a staff member plays in, gone by then; None for studies."""
 
 
 class Invitation(Base):

@@ -17,7 +17,7 @@ from sightline.server.storage.counting import COUNTED
 from sightline.server.storage.studies import StoredStudy
 
 CHECKS = ("gold", "attention")
-WATCHED = ("playing", *CHECKS)
+WATCHED = ("play", *CHECKS)
 
 
 def answers_of(connection: Connection, stored: StoredStudy) -> list[Any]:
@@ -64,7 +64,7 @@ def rater_table(connection: Connection, stored: StoredStudy) -> list[dict[str, A
 
 
 def _quality(stored: StoredStudy, rows: list[Any], nearness: dict[int, float]) -> RaterQuality:
-    ordinary = [row for row in rows if row.phase == "playing"]
+    ordinary = [row for row in rows if row.phase == "play"]
     return quality(
         [_sign(stored, row) for row in ordinary],
         [level for row in ordinary for level in levels_of(row.value, row.answers).values()],
@@ -102,7 +102,7 @@ def agreement_of(stored: StoredStudy, rows: list[Any]) -> dict[int, float]:
     """Answer to how far it says what the other people's answers about the same item say."""
     by_item: dict[int, list[Any]] = defaultdict(list)
     for row in rows:
-        if row.phase == "playing" and row.state in COUNTED:
+        if row.phase == "play" and row.state in COUNTED:
             by_item[row.item_id].append(row)
     found = {}
     for given in by_item.values():

@@ -1,0 +1,1 @@
+"""Words from pictures: captioners, captions of a file of pictures, narratives."""

@@ -1,0 +1,1 @@
+"""The captioners that come with Sightline, a file each."""
