@@ -42,7 +42,7 @@ def test_published_numbers_are_whole() -> None:
 )
 def test_verdicts(value: float, n: int | None, verdict: str) -> None:
     items = [Item(str(k), ratings={"match": (float(k),)}) for k in range(1, 4)]
-    found = evaluate(items, {"m": {"1": 0.1, "2": 0.2, "3": 0.3}}, samples=0)
+    found = evaluate(items, {"m": {item.key: int(item.id) / 10 for item in items}}, samples=0)
     row = PublishedNumber("p", "match", "m", "kendall_b", value, n, "somewhere")
     assert _verdict(row, found, None).verdict == verdict
     assert _verdict(row, None, "no jar").verdict == "not runnable here: no jar"

@@ -1,7 +1,9 @@
 """Evaluation of made-up studies, significance against known numbers, and what bad input says."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from typer.testing import CliRunner
 
 from sightline.cli.app import load_commands
 from sightline.errors import UsageError
-from sightline.items import Evidence, Item
+from sightline.items import Evidence, Item, Key
 from sightline.meta.evaluate import evaluate
 from sightline.meta.protocols import make_protocol
 from sightline.meta.raters import leave_one_out, preferences
@@ -18,7 +20,7 @@ from sightline.meta.scoring import shared_notes
 from sightline.meta.significance import bootstrap_p, williams
 
 
-def study(n: int = 60) -> tuple[list[Item], dict[str, dict[str, float]]]:
+def study(n: int = 60) -> tuple[list[Item], dict[str, dict[Key, float]]]:
     """Two criteria, three raters; `good` follows grounding, `poor` does so less."""
     rng = np.random.default_rng(4)
     items, good, poor = [], {}, {}
@@ -29,13 +31,14 @@ def study(n: int = 60) -> tuple[list[Item], dict[str, dict[str, float]]]:
             for name in ("grounding", "coherence")
         }
         items.append(Item(str(number), ratings=values, extra={"group": f"g{number // 4}"}))
-        good[str(number)], poor[str(number)] = truth + rng.normal() / 3, truth + rng.normal() * 4
+        key = items[-1].key
+        good[key], poor[key] = truth + rng.normal() / 3, truth + rng.normal() * 4
     return items, {"good": good, "poor": poor}
 
 
 def test_rows_equal_scipy_on_means_and_on_single_ratings() -> None:
     items, scores = study()
-    x = [scores["good"][item.id] for item in items]
+    x = [scores["good"][item.key] for item in items]
     means = [np.mean(item.ratings["grounding"]) for item in items]
     row = evaluate(items, scores, samples=50).row("good", "grounding")
     assert row.correlation.values["kendall_c"] == pytest.approx(
@@ -53,7 +56,7 @@ def test_overall_is_the_sum_of_the_criteria() -> None:
     items, scores = study()
     total = [np.mean(i.ratings["grounding"]) + np.mean(i.ratings["coherence"]) for i in items]
     row = evaluate(items, scores, samples=0).row("good", "overall")
-    x = [scores["good"][item.id] for item in items]
+    x = [scores["good"][item.key] for item in items]
     assert row.correlation.values["pearson"] == pytest.approx(stats.pearsonr(x, total).statistic)
 
 
@@ -82,14 +85,14 @@ def test_constant_scores_are_null_with_a_reason() -> None:
 
 def test_items_that_a_metric_could_not_score_are_counted() -> None:
     items, scores = study()
-    part = {id: value for id, value in scores["good"].items() if int(id) % 2}
+    part = {key: value for key, value in scores["good"].items() if int(key[0]) % 2}
     found = evaluate(items, {"good": part, "poor": scores["poor"]}, samples=20)
     assert (found.row("good", "grounding").missing, found.comparisons[0].items) == (30, 30)
 
 
 def test_criteria_on_different_scales_are_not_summed() -> None:
     items = [Item(str(n), ratings={"a": (n % 5 + 1.0,), "b": (10.0 * (n % 7),)}) for n in range(20)]
-    found = evaluate(items, {"m": {str(n): float(n) for n in range(20)}}, samples=0)
+    found = evaluate(items, {"m": {item.key: float(item.id) for item in items}}, samples=0)
     assert {row.criterion for row in found.rows} == {"a", "b"}
     assert "different scales" in found.notes[0]
 
@@ -102,11 +105,47 @@ def test_leave_one_out_by_hand() -> None:
     assert leave_one_out([(1,), (2,)]) is None
 
 
+def by_key(values: dict[str, Any]) -> dict[Key, Any]:
+    return {(id, None): value for id, value in values.items()}
+
+
 def test_preferences_count_ties_half() -> None:
-    scores, liking = {"a": 1.0, "b": 2.0, "c": 2.0, "d": 9.0}, {"a": 1.0, "b": 2.0, "c": 3.0, "d": 0.0}
-    found = preferences(scores, liking, {"a": "x", "b": "x", "c": "x", "d": "y"})
-    assert (found.pairs, found.accuracy) == (3, pytest.approx(2.5 / 3))
+    scores = by_key({"a": 1.0, "b": 2.0, "c": 2.0, "d": 9.0})
+    liking = by_key({"a": 1.0, "b": 2.0, "c": 3.0, "d": 0.0})
+    found = preferences(scores, liking, by_key({"a": "x", "b": "x", "c": "x", "d": "y"}))
+    assert (found.pairs, found.accuracy, found.ties) == (3, pytest.approx(2.5 / 3), 1)
     assert preferences(scores, {}, {}).accuracy is None
+
+
+def test_only_texts_that_were_held_against_each_other_are_a_pair() -> None:
+    """One picture with two pairs: the metric has the first right and the second wrong; pictures are resampled."""
+    rows = [("p", "1", 1.0, 0.9), ("p", "1", 0.0, 0.1), ("p", "2", 1.0, 0.2), ("p", "2", 0.0, 0.8)]
+    rows += [("q", "3", 1.0, 0.5), ("q", "3", 0.0, 0.4)]
+    items = [
+        Item(str(n), ratings={"HC": (liked,)}, extra={"group": picture, "pair": pair})
+        for n, (picture, pair, liked, _) in enumerate(rows)
+    ]
+    scores = {item.key: row[3] for item, row in zip(items, rows, strict=True)}
+    row = evaluate(items, {"m": scores, "flat": dict.fromkeys(scores, 0.5)}, samples=400).row("m", "HC")
+    assert (row.preferences.pairs, row.preferences.accuracy) == (3, pytest.approx(2 / 3))
+    assert row.ci["pairwise_accuracy"] == (0.5, 1.0)  # of p alone, and of q alone
+    apart = [replace(item, extra={"group": item.extra["group"]}) for item in items]
+    assert evaluate(apart, {"m": scores}, samples=0).row("m", "HC").preferences.pairs == 5
+
+
+def test_many_systems_over_the_same_ids_are_as_many_items() -> None:
+    items = [
+        Item(str(n), system=system, ratings={"fit": (1.0 + (n + shift) % 5,)}, extra={"group": str(n)})
+        for n in range(30)
+        for shift, system in enumerate(("a", "b"))
+    ]
+    scores = {item.key: item.ratings["fit"][0] for item in items}
+    row = evaluate(items, {"m": scores}, samples=0).row("m", "fit")
+    assert (row.items, row.preferences.pairs) == (60, 30) and row.correlation.values[
+        "pearson"
+    ] == pytest.approx(1)
+    with pytest.raises(UsageError, match="two items of system 'a' have the id '0'"):
+        evaluate([*items, items[0]], {"m": scores}, samples=0)
 
 
 def test_williams_published_example() -> None:

@@ -37,13 +37,13 @@ def scorer(
     """Knows the right texts, likes what people like, and the more references the better."""
     scores = {
         metric: {
-            item.id: 10.0 + (int(item.id) % 5) * len(item.references) if item.id.isdigit() else 1.0
+            item.key: 10.0 + (int(item.id) % 5) * len(item.references) if item.id.isdigit() else 1.0
             for item in items
         }
         for metric in metrics
     }
     evidence = {
-        metric: {item.id: Evidence(parts={"T": int(item.id) % 2 * 1.5, "P": 0.2 + (int(item.id) % 3) / 20})
+        metric: {item.key: Evidence(parts={"T": int(item.id) % 2 * 1.5, "P": 0.2 + (int(item.id) % 3) / 20})
                  for item in items if item.id.isdigit()}
         for metric in metrics
     }  # fmt: skip
@@ -72,8 +72,8 @@ def test_original_against_random() -> None:
 
 def test_the_first_criterion_resamples_groups_as_it_is_told() -> None:
     """Within a group all items differ alike, so whole groups must be drawn: the interval is far wider."""
-    scores = {item.id: 10.0 * (int(item.id) // 5) for item in ITEMS}
-    scores |= {f"{item.id}\x1f0": 12.0 for item in ITEMS}
+    scores = {item.key: 10.0 * (int(item.id) // 5) for item in ITEMS}
+    scores |= {(f"{item.id}\x1f0", None): 12.0 for item in ITEMS}
     alone = [replace(item, images=(), extra={}) for item in ITEMS]
     grouped = [replace(item, extra={"group": str(int(item.id) // 5)}) for item in ITEMS]
     narrow, wide = (first_criterion(items, scores, 500, 0) for items in (alone, grouped))
@@ -137,7 +137,7 @@ def test_statistics_come_from_the_originals_alone() -> None:
         return scorer(items, metrics)
 
     experiments.get("random")(Given(ITEMS, ["m"], watching))
-    assert asked == [{item.id for item in ITEMS}]
+    assert asked == [{item.key for item in ITEMS}]
 
 
 def test_ablation_runs_the_seven_variants_on_both_criteria() -> None:
@@ -188,7 +188,7 @@ def test_splits_by_t_and_p() -> None:
 def test_a_share_at_the_cut_is_high_and_the_cut_can_be_given() -> None:
     def same(items: Sequence[Item], metrics: Sequence[str], learn_from: object = None) -> Scored:
         scored = scorer(items, metrics)
-        evidence = {item.id: Evidence(parts={"T": 0.5, "P": 6 / 23}) for item in items}
+        evidence = {item.key: Evidence(parts={"T": 0.5, "P": 6 / 23}) for item in items}
         return replace(scored, evidence=dict.fromkeys(metrics, evidence))
 
     def counts(spec: str) -> dict[str, int]:

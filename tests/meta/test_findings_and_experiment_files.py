@@ -28,8 +28,8 @@ def study(**extra: Any) -> Findings:
         )
         for n in range(12)
     ]
-    scores = {"up": {item.id: sum(item.ratings["fit"]) for item in items}}
-    scores["down"] = {id: -value for id, value in scores["up"].items()}
+    scores = {"up": {item.key: sum(item.ratings["fit"]) for item in items}}
+    scores["down"] = {key: -value for key, value in scores["up"].items()}
     scores["flat"] = dict.fromkeys(scores["up"], 1.0)
     found = evaluate(items, scores, samples=50)
     return Findings(make_protocol("likert"), found, dict.fromkeys(scores, "signed"), [], "items.jsonl")

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from sightline.errors import UsageError
-from sightline.items import Item
+from sightline.items import Item, Key
+from sightline.meta.correlation import NAMES
 from sightline.meta.evaluate import ONE_GROUP, RARE, SELECTED, evaluate
 from sightline.meta.protocols import make_protocol
 from sightline.meta.raters import leave_one_out
@@ -18,9 +19,9 @@ def rated(n: int = 12, **extra: Any) -> list[Item]:
     return [Item(f"i{k}", ratings={"g": (float(rng.integers(1, 6)),)}, extra=extra) for k in range(n)]
 
 
-def scores(items: list[Item], spread: float = 2.0) -> dict[str, float]:
+def scores(items: list[Item], spread: float = 2.0) -> dict[Key, float]:
     rng = np.random.default_rng(1)
-    return {item.id: item.ratings["g"][0] + float(rng.normal()) * spread for item in items}
+    return {item.key: item.ratings["g"][0] + float(rng.normal()) * spread for item in items}
 
 
 def test_one_group_has_no_interval_and_no_p() -> None:
@@ -42,7 +43,7 @@ def test_groups_without_an_observation_are_not_drawn() -> None:
     crowded = evaluate([*items, *(Item(f"u{k}") for k in range(50))], given, samples=200)
     assert crowded.to_json() == alone.to_json()
     assert (alone.groups, alone.rows[0].groups) == (12, 12)
-    half = {"m": {id: score for id, score in given["m"].items() if int(id[1:]) % 2}}
+    half = {"m": {key: score for key, score in given["m"].items() if int(key[0][1:]) % 2}}
     found = evaluate(items, half, samples=20)
     assert found.rows[0].groups == 6 and found.to_json()["bootstrap"]["groups"] == 6
 
@@ -54,8 +55,9 @@ def test_an_interval_that_most_resamples_leave_undefined_has_a_reason() -> None:
         for g in "abcdefgh"
         for k in range(2)
     ]
-    row = evaluate(items, {"m": {item.id: float(item.id == "a1") for item in items}}, samples=300).rows[0]
-    assert row.correlation.why is None and set(row.ci.values()) == {None} and row.ci_why == RARE
+    row = evaluate(items, {"m": {item.key: float(item.id == "a1") for item in items}}, samples=300).rows[0]
+    assert row.correlation.why is None and row.ci_why == RARE
+    assert {row.ci[name] for name in NAMES} == {None}
 
 
 @pytest.mark.parametrize("given", [3, 3.0, "3", " 3 ", "3.0"])
@@ -81,7 +83,7 @@ def test_votes_stand_beside_the_ratings() -> None:
             for k in range(1, 5)
         ]  # fmt: skip
 
-    score = {"m": {f"i{k}": float(k) for k in range(1, 5)}}
+    score = {"m": {(f"i{k}", None): float(k) for k in range(1, 5)}}
     for votes, pairs in (({}, 0), ({1: 3}, 0), ({k: k for k in range(1, 5)}, 6), ({1: "1", 2: "0"}, 1)):
         up, down, _ = evaluate(made(votes), score, samples=0).rows
         assert (up.preferences.accuracy, up.preferences.pairs) == (1.0, 6)
@@ -104,7 +106,7 @@ def test_overall(
     one: int, other: int, scale: tuple[float, float] | None, summed: bool, note: str | None
 ) -> None:
     items = [Item(str(n), ratings={"a": (n % one + 1.0,), "b": (n % other + 1.0,)}) for n in range(40)]
-    found = evaluate(items, {"m": {str(n): float(n) for n in range(40)}}, scale=scale, samples=0)
+    found = evaluate(items, {"m": {item.key: float(item.id) for item in items}}, scale=scale, samples=0)
     assert ("overall" in {row.criterion for row in found.rows}) is summed
     assert note in found.notes[0] if note else not found.notes
 
@@ -120,7 +122,7 @@ def test_protocols_declare_their_scales() -> None:
 
 def test_agreement_is_left_out_of_rows_selected_for_it() -> None:
     items = [Item(str(n), ratings={"g": (n % 4 + 1.0,) * 3}) for n in range(8)]
-    found = evaluate(items, {"m": {str(n): float(n) for n in range(8)}}, agreement=False, samples=0)
+    found = evaluate(items, {"m": {item.key: float(item.id) for item in items}}, agreement=False, samples=0)
     assert not found.agreement and found.notes == (SELECTED,)
 
 
@@ -141,8 +143,7 @@ def test_people_who_cannot_be_compared(ratings: list[tuple[float, ...]], why: st
 def test_numbers_at_the_ends_of_what_can_be_written() -> None:
     assert mean([1e308, 1.5e308]) == pytest.approx(1.25e308)
     items = [Item(str(n), ratings={"g": (1e308 if n else 1.0, 1e308)}) for n in range(4)]
-    found = evaluate(
-        items, {"m": {str(n): n * 1e-170 for n in range(4)}, "k": {"0": 1.0, "1": 0.0}}, samples=20
-    )
+    tiny = {item.key: n * 1e-170 for n, item in enumerate(items)}
+    found = evaluate(items, {"m": tiny, "k": dict(zip(tiny, (1.0, 0.0), strict=False))}, samples=20)
     value = found.row("m", "g").correlation.values["pearson"]
     assert value is not None and 0 < value < 1

@@ -18,6 +18,8 @@ Ints = NDArray[np.int64]
 
 OUT_OF_REACH = "the numbers are too far apart to be computed with"
 NAMES = ("kendall_b", "kendall_c", "spearman", "pearson")
+ACCURACY = "pairwise_accuracy"
+"""The share of pairs that a metric orders as people do: what studies of preferences print."""
 CELLS = 2_000_000
 """Cells of the (score, rating) table held at once; beyond, a sample is computed alone from sorted data."""
 

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.items import Item
-from sightline.meta.correlation import NAMES, Correlation, bootstrap, correlate, interval, resample
+from sightline.items import Item, Key
+from sightline.meta.correlation import ACCURACY, NAMES, Correlation, bootstrap, correlate, interval, resample
 from sightline.meta.protocols.base import Observations
 from sightline.meta.raters import Preferences, leave_one_out, preferences
 from sightline.meta.ratings import Ratings, Scale, mean
 from sightline.meta.significance import Williams, bootstrap_p, williams
 
 Floats = NDArray[np.float64]
-Scores = Mapping[str, Mapping[str, float]]
-"""Metric to item id to score."""
+Scores = Mapping[str, Mapping[Key, float]]
+"""Metric to item to score."""
 SAMPLES = 1000
 ONE_GROUP = "one group cannot be resampled"
 SELECTED = "people's agreement is left out: the items were selected for it"
@@ -45,6 +45,11 @@ class Row:
     """Rated items that the metric could not score."""
     samples: Mapping[str, Floats] = field(default_factory=dict, repr=False, compare=False)
 
+    @property
+    def values(self) -> dict[str, float | None]:
+        """The coefficients, and the accuracy in pairs."""
+        return {**self.correlation.values, ACCURACY: self.preferences.accuracy}
+
     def to_json(self) -> dict[str, Any]:
         found = {
             "metric": self.metric,
@@ -59,8 +64,9 @@ class Row:
             "why": self.correlation.why,
             "ci_why": self.ci_why,
             "groups": self.groups,
-            "pairwise_accuracy": self.preferences.accuracy,
+            ACCURACY: self.preferences.accuracy,
             "pairs": self.preferences.pairs,
+            "ties": self.preferences.ties,
             "votes_accuracy": self.votes.accuracy,
             "votes_pairs": self.votes.pairs,
             "missing": self.missing,
@@ -169,14 +175,14 @@ class _Judge:
     """One criterion's ratings, against which metrics are held."""
 
     criterion: str
-    rated: Mapping[str, tuple[float, ...]]
+    rated: Mapping[Key, tuple[float, ...]]
     ratings: Ratings
     observations: Observations
     samples: int
     seed: int
 
     def observe(
-        self, ids: Sequence[str], scores: Mapping[str, float]
+        self, ids: Sequence[Key], scores: Mapping[Key, float]
     ) -> tuple[Floats, Floats, NDArray[np.int64]]:
         """Scores, ratings and the numbers of their groups, one for each observation."""
         x = np.array([scores[id] for id in ids], np.float64)
@@ -189,19 +195,34 @@ class _Judge:
         y = np.array([value for id in ids for value in self.rated[id]], np.float64)
         return np.repeat(x, times), y, np.repeat(cluster, times)
 
-    def sampled(self, x: Floats, y: Floats, cluster: NDArray[np.int64]) -> dict[str, Floats]:
+    def sampled(self, ids: Sequence[Key], scores: Mapping[Key, float]) -> dict[str, Floats]:
         """The coefficients in resamples of the groups that have an observation; two at least."""
+        x, y, cluster = self.observe(ids, scores)
         groups = _groups(cluster)
         if not self.samples or groups < 2 or set(correlate(x, y).values.values()) == {None}:
             return {}
-        return bootstrap(x, y, cluster, resample(groups, self.samples, self.seed))
+        weights = resample(groups, self.samples, self.seed)
+        found = bootstrap(x, y, cluster, weights)
+        ordered = self.ordered(ids, scores)
+        if ordered.pairs:
+            names = sorted({self.ratings.group[id] for id in ids})
+            found[ACCURACY] = ordered.resampled(names, weights)
+        return found
 
-    def row(self, metric: str, scores: Mapping[str, float]) -> Row:
+    def ordered(self, ids: Sequence[Key], scores: Mapping[Key, float]) -> Preferences:
+        """The pairs of these items that the ratings order."""
+        return preferences(
+            {id: scores[id] for id in ids},
+            {id: mean(self.rated[id]) for id in ids},
+            self.ratings.group,
+            self.ratings.pair,
+        )
+
+    def row(self, metric: str, scores: Mapping[Key, float]) -> Row:
         ids = [id for id in self.rated if id in scores]
         x, y, cluster = self.observe(ids, scores)
-        samples, found = self.sampled(x, y, cluster), correlate(x, y)
-        ci = {name: interval(samples[name]) if samples else None for name in NAMES}
-        liking = {id: mean(values) for id, values in self.rated.items()}
+        samples, found = self.sampled(ids, scores), correlate(x, y)
+        ci = {name: interval(samples[name]) if name in samples else None for name in (*NAMES, ACCURACY)}
         return Row(
             metric,
             self.criterion,
@@ -210,7 +231,7 @@ class _Judge:
             ci,
             self.why_not(found.values, ci, cluster),
             _groups(cluster),
-            preferences({id: scores[id] for id in ids}, liking, self.ratings.group),
+            self.ordered(ids, scores),
             preferences(scores, self.ratings.votes, self.ratings.group),
             len(self.rated) - len(ids),
             samples,
@@ -222,11 +243,13 @@ class _Judge:
         (x, y, cluster), (z, _, _) = self.observe(ids, mine), self.observe(ids, theirs)
         found, against = correlate(x, y), correlate(z, y)
         same = len(ids) == one.items == other.items
-        left = one.samples if same else self.sampled(x, y, cluster)
-        right = other.samples if same else self.sampled(z, y, cluster)
-        gaps = {name: left[name] - right[name] for name in NAMES} if left and right else {}
+        left = one.samples if same else self.sampled(ids, mine)
+        right = other.samples if same else self.sampled(ids, theirs)
+        gaps = {name: left[name] - right[name] for name in left if name in right}
         difference = {name: _minus(found.values[name], against.values[name]) for name in NAMES}
-        ci = {name: interval(gaps[name]) if gaps else None for name in NAMES}
+        accuracy = (self.ordered(ids, scored).accuracy for scored in (mine, theirs))
+        difference[ACCURACY] = _minus(*accuracy)
+        ci = {name: interval(gaps[name]) if name in gaps else None for name in difference}
         means = np.array([mean(self.rated[id]) for id in ids])
         return Comparison(
             one.metric,
@@ -235,7 +258,7 @@ class _Judge:
             len(ids),
             difference,
             ci,
-            {name: bootstrap_p(gaps[name]) if gaps else None for name in NAMES},
+            {name: bootstrap_p(gaps[name]) if name in gaps else None for name in difference},
             williams(np.array([mine[id] for id in ids]), np.array([theirs[id] for id in ids]), means),
             self.why_not(difference, ci, cluster),
         )

@@ -7,19 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from sightline.errors import UsageError
-from sightline.items import Item
+from sightline.items import Item, Key
 
 OVERALL = "overall"
 MIXED = 1.9
 """Where no scale is declared, criteria whose largest ratings differ by this factor are not summed."""
 Scale = tuple[float, float]
-Rated = dict[str, dict[str, tuple[float, ...]]]
-"""Criterion to item id to ratings."""
-
-
-def group_of(item: Item) -> str:
-    """What the bootstrap resamples: the item's given group, else its pictures, else itself."""
-    return str(item.extra.get("group") or "\x1f".join(map(str, item.images)) or item.id)
+Rated = dict[str, dict[Key, tuple[float, ...]]]
+"""Criterion to item to ratings."""
 
 
 def votes_of(item: Item) -> float | None:
@@ -48,41 +43,47 @@ def mean(values: Sequence[float]) -> float:
 class Ratings:
     """Every rated item's ratings on every criterion, and its group."""
 
-    by_criterion: Mapping[str, Mapping[str, tuple[float, ...]]]
-    group: Mapping[str, str]
-    votes: Mapping[str, float]
+    by_criterion: Mapping[str, Mapping[Key, tuple[float, ...]]]
+    group: Mapping[Key, str]
+    votes: Mapping[Key, float]
+    pair: Mapping[Key, str]
+    """Which texts were held against each other, where the study says it."""
     notes: tuple[str, ...]
 
     @classmethod
     def of(cls, items: Iterable[Item], scale: Scale | None = None, overall: bool = True) -> "Ratings":
         """Read the items; several criteria on one scale also give `overall`."""
         found: Rated = {}
-        group: dict[str, str] = {}
-        votes: dict[str, float] = {}
+        group: dict[Key, str] = {}
+        votes: dict[Key, float] = {}
+        pair: dict[Key, str] = {}
         for item in items:
-            if item.id in group:
-                raise UsageError(f"{item.source or 'items'}: two items have the id '{item.id}'")
-            group[item.id] = group_of(item)
+            if item.key in group:
+                of = f"of system '{item.system}' " if item.system else ""
+                raise UsageError(f"{item.source or 'items'}: two items {of}have the id '{item.id}'")
+            group[item.key] = item.group
+            if "pair" in item.extra:
+                pair[item.key] = str(item.extra["pair"])
             if (liked := votes_of(item)) is not None:
-                votes[item.id] = liked
+                votes[item.key] = liked
             for criterion, values in item.ratings.items():
                 if not np.isfinite(values).all():
                     raise UsageError(
                         f"{item.source or item.id}: a rating of '{item.id}' is not a finite number"
                     )
                 if values:
-                    found.setdefault(criterion, {})[item.id] = tuple(map(float, values))
+                    found.setdefault(criterion, {})[item.key] = tuple(map(float, values))
         if not found:
             raise UsageError("no item has ratings")
         if not overall or len(found) < 2 or OVERALL in found:
-            return cls(found, group, votes, ())
+            return cls(found, group, votes, pair, ())
         total = _summed(found)
         fits, note = (True, None) if scale else _scales(found)
         summed = {**found, OVERALL: total} if total and fits else found
-        return cls(summed, group, votes, (note,) if total and note else ())
+        return cls(summed, group, votes, pair, (note,) if total and note else ())
 
 
-def _summed(found: Rated) -> dict[str, tuple[float, ...]]:
+def _summed(found: Rated) -> dict[Key, tuple[float, ...]]:
     """The sum of the means of every item that is rated on all criteria (RoViST, Table 1)."""
     first, *others = found.values()
     return {

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sightline.errors import BadLine
-from sightline.items import Evidence, Failure, Item
+from sightline.items import Evidence, Failure, Item, Key
 from sightline.pipeline.memory import score_in_memory, silent
 from sightline.pipeline.plan import Plan
 from sightline.pipeline.run import Progress, Run
@@ -14,10 +14,10 @@ from sightline.pipeline.settings import Settings
 
 @dataclass(frozen=True)
 class Scored:
-    """Scores by metric and item, the evidence behind them, and what could not be scored."""
+    """Scores by metric and item (its id and system), the evidence behind them, and what could not be scored."""
 
-    scores: dict[str, dict[str, float]]
-    evidence: dict[str, dict[str, Evidence]]
+    scores: dict[str, dict[Key, float]]
+    evidence: dict[str, dict[Key, Evidence]]
     signatures: dict[str, str]
     failures: list[Failure]
     corpus: dict[str, float | None] = field(default_factory=dict)
@@ -36,26 +36,29 @@ def score_items(
     *,
     engine: str = "local",
     progress: Progress = silent,
-    learn_from: Collection[str] | None = None,
+    learn_from: Collection[Key] | None = None,
 ) -> Scored:
     """Score items with metrics, every feature computed once; corpus statistics from the named items, or from all.
 
     A line that was none is a failure of every metric.
     """
-    known = [item for item in items if isinstance(item, Item)]
-    learned = None if learn_from is None else {item.key for item in known if item.id in learn_from}
-    kept = score_in_memory(items, Run(metrics, settings or Settings(), engine), progress, learned)
-    scores: dict[str, dict[str, float]] = {spec: {} for spec in metrics}
-    evidence: dict[str, dict[str, Evidence]] = {spec: {} for spec in metrics}
+    kept = score_in_memory(
+        items,
+        Run(metrics, settings or Settings(), engine),
+        progress,
+        None if learn_from is None else set(learn_from),
+    )
+    scores: dict[str, dict[Key, float]] = {spec: {} for spec in metrics}
+    evidence: dict[str, dict[Key, Evidence]] = {spec: {} for spec in metrics}
     for found in kept.scores:
-        scores[found.metric][found.id] = found.score
-        evidence[found.metric][found.id] = found.evidence
+        scores[found.metric][found.key] = found.score
+        evidence[found.metric][found.key] = found.evidence
     signatures = {spec: row["signature"] for spec, row in kept.summary["metrics"].items()}
     corpus = {spec: row.get("corpus") for spec, row in kept.summary["metrics"].items()}
     return Scored(scores, evidence, signatures, kept.failures, corpus)
 
 
-def shared_notes(evidence: Mapping[str, Mapping[str, Evidence]], share: float = 0.05) -> tuple[str, ...]:
+def shared_notes(evidence: Mapping[str, Mapping[Key, Evidence]], share: float = 0.05) -> tuple[str, ...]:
     """What the evidence of at least this share of a metric's items says, word for word: a reader of the row must know.
 
     Above all that a learned metric was trained on the very pictures it is tested on here.

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from sightline.items import Failure, Item
+from sightline.items import Failure, Item, Key
 from sightline.meta.evaluate import SAMPLES, Evaluation, Row, evaluate
 from sightline.meta.protocols.base import Observations
 from sightline.meta.ratings import Scale
@@ -19,7 +19,7 @@ class Scorer(Protocol):
     """Scores items with metrics, every feature once; corpus statistics from the named items alone."""
 
     def __call__(
-        self, items: Sequence[Item], metrics: Sequence[str], *, learn_from: Collection[str] | None = None
+        self, items: Sequence[Item], metrics: Sequence[str], *, learn_from: Collection[Key] | None = None
     ) -> Scored: ...
 
 

@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import UsageError
-from sightline.items import Failure, Item
+from sightline.items import Failure, Item, Key
 from sightline.meta.correlation import interval, resample
 from sightline.meta.evaluate import ONE_GROUP
-from sightline.meta.ratings import group_of
 from sightline.meta.scoring import Scored
 
 RANDOM = 5
@@ -47,14 +46,15 @@ def _with_text(item: Item, other: Item, number: int) -> Item:
 def failed(*runs: Scored) -> tuple[Failure, ...]:
     """What the runs could not score, each once; an original that fails tells for its random pairings too."""
     every = [failure for run in runs for failure in run.failures]
-    originals = {(failure.id, failure.metric) for failure in every}
-    found: dict[tuple[str, str, str], Failure] = {}
+    originals = {(failure.key, failure.metric) for failure in every}
+    found: dict[tuple[Key, str, str], Failure] = {}
     for failure in every:
         id, pairing, _ = failure.id.partition(SEPARATOR)
-        if pairing and (id, failure.metric) in originals:
+        key = id, failure.system
+        if pairing and (key, failure.metric) in originals:
             continue
         reason = f"with the text of another item: {failure.reason}" if pairing else failure.reason
-        found.setdefault((id, failure.metric, reason), replace(failure, id=id, reason=reason))
+        found.setdefault((key, failure.metric, reason), replace(failure, id=id, reason=reason))
     return tuple(found.values())
 
 
@@ -71,15 +71,15 @@ class FirstCriterion:
 
 
 def first_criterion(
-    items: Sequence[Item], scores: Mapping[str, float], samples: int, seed: int
+    items: Sequence[Item], scores: Mapping[Key, float], samples: int, seed: int
 ) -> FirstCriterion:
     """A tie counts half; intervals from resampled groups (images, or the pictures of a story)."""
-    gaps = {item.id: found for item in items if (found := _gap(item, scores)) is not None}
+    gaps = {item.key: found for item in items if (found := _gap(item, scores)) is not None}
     if not gaps:
         return FirstCriterion(0, why="no item has a score for its own text and for a random one")
     gap = np.array(list(gaps.values()))
     win = (gap > 0) + 0.5 * (gap == 0)
-    names = [group_of(item) for item in items if item.id in gaps]
+    names = [item.group for item in items if item.key in gaps]
     ends = mean_intervals((gap, win), names, samples, seed)
     why = ONE_GROUP if samples and len(set(names)) < 2 else None
     return FirstCriterion(len(gap), float(gap.mean()), ends[0], float(win.mean()), ends[1], why)
@@ -97,7 +97,8 @@ def mean_intervals(
     return [interval(weights @ np.bincount(cluster, values, len(groups)) / n) for values in columns]
 
 
-def _gap(item: Item, scores: Mapping[str, float]) -> float | None:
+def _gap(item: Item, scores: Mapping[Key, float]) -> float | None:
     """The original's score less the best random one's, where there are both."""
-    random = [scores[id] for k in range(RANDOM) if (id := f"{item.id}{SEPARATOR}{k}") in scores]
-    return scores[item.id] - max(random) if item.id in scores and random else None
+    pairings = [(f"{item.id}{SEPARATOR}{k}", item.system) for k in range(RANDOM)]
+    random = [scores[key] for key in pairings if key in scores]
+    return scores[item.key] - max(random) if item.key in scores and random else None

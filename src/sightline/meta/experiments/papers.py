@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import UsageError
-from sightline.items import Item
+from sightline.items import Item, Key
 from sightline.meta.correlation import NAMES, correlate
 from sightline.meta.evaluate import ONE_GROUP, evaluate
 from sightline.meta.experiments.base import Cells, ExperimentTable, Given, Plot, experiments, why
@@ -20,7 +20,7 @@ from sightline.meta.experiments.pairings import (
     mean_intervals,
     shuffled,
 )
-from sightline.meta.ratings import OVERALL, group_of, mean, votes_of
+from sightline.meta.ratings import OVERALL, mean, votes_of
 from sightline.meta.scoring import Scored
 from sightline.registry import build, parse_spec
 
@@ -38,8 +38,8 @@ ABLATION = (
 """GROOViST and its six variants (Table 2)."""
 LIKED = 3.0
 """GROOViST's split by phrases looks at texts that people rate so high at least."""
-Parts = Mapping[str, Mapping[str, float]]
-"""Item id to the named numbers beside its score."""
+Parts = Mapping[Key, Mapping[str, float]]
+"""Item to the named numbers beside its score."""
 Groups = Mapping[str, Sequence[Item]]
 
 
@@ -84,7 +84,7 @@ def first_of(
     """Originals and random pairings in one run; theta and idf come from the originals alone, as in the paper."""
     random = shuffled(items, given.seed)
     together = [one for item, others in zip(items, random, strict=True) for one in (item, *others)]
-    scored = given.score(together, metrics, learn_from={item.id for item in items})
+    scored = given.score(together, metrics, learn_from={item.key for item in items})
     found = {
         metric: first_criterion(items, scored.scores[metric], given.samples, given.seed) for metric in metrics
     }
@@ -113,9 +113,9 @@ def ablation(given: Given) -> ExperimentTable:
     """GROOViST's seven variants on both criteria, each item's features computed once (Tables 2 and 3)."""
     rated = [item for item in given.items if item.ratings]
     stories = [item for item in given.items if len(item.images) > 1] or list(given.items)
-    mine = {item.id for item in stories}
+    mine = {item.key for item in stories}
     pairings, first, note = first_of(given, stories, ABLATION)
-    scored = pairings if all(item.id in mine for item in rated) else given.score(rated, ABLATION)
+    scored = pairings if all(item.key in mine for item in rated) else given.score(rated, ABLATION)
     rows: list[Cells] = [
         (metric, None, *first_cells(found), *(None,) * 7, found.why) for metric, found in first.items()
     ]
@@ -179,11 +179,11 @@ def split_at(given: Given, cuts: Cuts) -> ExperimentTable:
     """The four bins' correlations, with the given cuts."""
     asked = list(dict.fromkeys(["groovist", *given.metrics]))
     scored = given.score(given.items, asked)
-    parts = {id: evidence.parts for id, evidence in scored.evidence["groovist"].items()}
+    parts = {key: evidence.parts for key, evidence in scored.evidence["groovist"].items()}
     rated = {
-        item.id: replace(item, ratings={"mean": (liked,)}, extra={"group": group_of(item)})
+        item.key: replace(item, ratings={"mean": (liked,)}, extra={"group": item.group})
         for item in given.items
-        if (liked := _mean(item)) is not None and item.id in parts
+        if (liked := _mean(item)) is not None and item.key in parts
     }
     rows: list[Cells] = []
     for name, members in _bins(list(rated.values()), parts, cuts).items():
@@ -202,17 +202,17 @@ def split_at(given: Given, cuts: Cuts) -> ExperimentTable:
 
 def _bins(rated: Sequence[Item], parts: Parts, cuts: Cuts) -> dict[str, list[Item]]:
     """Items by T, and those that people like by P; shares are compared as they are printed, to four decimals."""
-    t = {item.id: parts[item.id]["T"] for item in rated if "T" in parts[item.id]}
+    t = {item.key: parts[item.key]["T"] for item in rated if "T" in parts[item.key]}
     bins = {
-        f"low T (< {cuts.t:g})": [item for item in rated if t.get(item.id, math.inf) < cuts.t],
-        f"high T (≥ {cuts.t:g})": [item for item in rated if t.get(item.id, -math.inf) >= cuts.t],
+        f"low T (< {cuts.t:g})": [item for item in rated if t.get(item.key, math.inf) < cuts.t],
+        f"high T (≥ {cuts.t:g})": [item for item in rated if t.get(item.key, -math.inf) >= cuts.t],
     }
-    liked = [item for item in rated if "P" in parts[item.id] and item.ratings["mean"][0] >= LIKED]
+    liked = [item for item in rated if "P" in parts[item.key] and item.ratings["mean"][0] >= LIKED]
     if liked:
-        p = {item.id: round(parts[item.id]["P"], 4) for item in liked}
+        p = {item.key: round(parts[item.key]["P"], 4) for item in liked}
         cut = mode(np.array(list(p.values()))) if cuts.p is None else round(cuts.p, 4)
-        bins[f"low P (< {cut:.4f})"] = [item for item in liked if p[item.id] < cut]
-        bins[f"high P (≥ {cut:.4f})"] = [item for item in liked if p[item.id] >= cut]
+        bins[f"low P (< {cut:.4f})"] = [item for item in liked if p[item.key] < cut]
+        bins[f"high P (≥ {cut:.4f})"] = [item for item in liked if p[item.key] >= cut]
     return bins
 
 
@@ -233,7 +233,7 @@ def criteria_against_votes(given: Given) -> ExperimentTable:
     groups: dict[str, list[Item]] = {}
     for item in given.items:
         if votes_of(item) is not None and item.ratings:
-            groups.setdefault(group_of(item), []).append(item)
+            groups.setdefault(item.group, []).append(item)
     if not groups:
         raise UsageError(
             'no item has "votes"; this experiment ranks the stories of a picture sequence by them'

@@ -10,7 +10,7 @@ from sightline.io import read_items
 from sightline.io.ratings import read_ratings, with_ratings
 from sightline.items import Item
 from sightline.meta.protocols.base import Protocol, protocol, rating
-from sightline.meta.ratings import Scale, group_of
+from sightline.meta.ratings import Scale
 
 NUMBER = r"-?\d+(?:\.\d+)?"
 
@@ -59,7 +59,7 @@ class Likert(Protocol):
 
 def grouped(item: Item) -> Item:
     """The item with what the bootstrap resamples: its given group, else its pictures, else itself."""
-    return replace(item, extra={**item.extra, "group": group_of(item)})
+    return replace(item, extra={**item.extra, "group": item.group})
 
 
 @protocol("vist-rovist")

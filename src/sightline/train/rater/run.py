@@ -91,9 +91,10 @@ class Tested:
             Item(id, ratings={"rating": values}, extra={"group": str(group)})
             for id, values, group in zip(self.pairs.ids, self.pairs.ratings, groups, strict=True)
         ]
+        keys = [item.key for item in items]
         scores = {
-            "vicr": dict(zip(self.pairs.ids, self.prediction.tolist(), strict=True)),
-            "clipscore": dict(zip(self.pairs.ids, self.clipscore.tolist(), strict=True)),
+            "vicr": dict(zip(keys, self.prediction.tolist(), strict=True)),
+            "clipscore": dict(zip(keys, self.clipscore.tolist(), strict=True)),
         }
         return evaluate(items, scores, observations="each", samples=samples, seed=seed)
 
