@@ -13,7 +13,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from sightline.corpus.analysis import Analysis, Settings, analyse
+from sightline.corpus.analysis import CorpusAnalysis, CorpusSettings, analyse
 from sightline.corpus.measures import column
 from sightline.corpus.purity import load_scorer
 from sightline.corpus.summary import summary
@@ -25,7 +25,7 @@ SCORERS = ("embedded", "sentence", "pocket")
 
 def main() -> None:
     console = Console()
-    found = analyse(DATA / "hl_test.jsonl.gz", Settings(), progress=lambda stage, done, total: None)
+    found = analyse(DATA / "hl_test.jsonl.gz", CorpusSettings(), progress=lambda stage, done, total: None)
     told = summary(found)
     table = Table(title="Table 2's columns, and confidence")
     for name in ("axis", "tokens", "length", "unique", "captions", "confidence"):
@@ -55,7 +55,7 @@ def main() -> None:
     _scorers(found, console)
 
 
-def _scorers(found: Analysis, console: Console) -> None:
+def _scorers(found: CorpusAnalysis, console: Console) -> None:
     """Each scorer's purity of every axis with the published one."""
     entries = [entry for chunk in found.entries.chunks(256) for entry in chunk]
     groups = [[c.text for c in entries[row.place].axes[row.axis]] for row in found.rows]

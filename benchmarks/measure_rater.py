@@ -19,10 +19,10 @@ from PIL import Image
 
 from sightline.encoders.rater import fingerprint, same_picture
 from sightline.items import Item
-from sightline.meta.evaluate import Comparison, evaluate
+from sightline.meta.evaluate import MetricDifference, evaluate
 from sightline.pipeline.settings import LocalTools, Settings
 from sightline.train.rater import report
-from sightline.train.rater.bilinear import Recipe, fit
+from sightline.train.rater.bilinear import BilinearRecipe, fit
 from sightline.train.rater.pairs import RatedSet, encode
 from sightline.train.rater.run import Fitted, Tested, cross_test
 from sightline.train.rater.sources import rated_items
@@ -65,7 +65,7 @@ def show(title: str, tested: Tested, scale: tuple[float, float] = SCALE) -> None
     print("  chosen:", *sorted(set(tested.chosen)), sep="\n    ")
 
 
-def gap(pair: Comparison) -> str:
+def gap(pair: MetricDifference) -> str:
     """The difference in tau_c with its interval."""
     low, high = pair.ci["kendall_c"] or (np.nan, np.nan)
     return f"{100 * (pair.difference['kendall_c'] or np.nan):+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]"
@@ -82,7 +82,10 @@ def strict(pairs: RatedSet, seed: int = 0, count: int = 5) -> np.ndarray:
         for j in range(count):
             test = np.flatnonzero((picture == i) & (caption == j))
             model = Fitted(
-                "bilinear", fit(pairs.of(np.flatnonzero((picture != i) & (caption != j))), Recipe()), {}, ""
+                "bilinear",
+                fit(pairs.of(np.flatnonzero((picture != i) & (caption != j))), BilinearRecipe()),
+                {},
+                "",
             )
             found[test] = model.predict(pairs.of(test))
     return found
@@ -175,7 +178,7 @@ def main() -> None:
     if "crowdflower" in chosen:
         crowdflower(tools)
     if "transfer" in chosen:
-        model = Fitted("bilinear", fit(pairs, Recipe()), {}, "")
+        model = Fitted("bilinear", fit(pairs, BilinearRecipe()), {}, "")
         transfer(model, pairs, "vicr", tools)
         for part in ("coco", "flickr8k"):
             transfer(model, pairs, "composite", tools, part)

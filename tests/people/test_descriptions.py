@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.people.descriptions import QUESTIONS, check_answer, check_description
+from sightline.people.study import parse_study
 
 GOOD = {
     "scene": "in a ski resort",
@@ -104,3 +105,14 @@ def test_the_rules_can_be_changed_and_switched_off():
     assert refusals({**GOOD, "rationale": "to win the match"}, rules=("subject",)) == ["subject"]
     assert check_description(odd, rules=()) == []
     assert refusals({**GOOD, "scene": ""}, rules=()) == ["empty"]
+
+
+def test_rules_that_know_english_words_hold_in_english_alone():
+    german = {"scene": "in einem Zoo", "action": "Der Tor or Ball fliegt.", "rationale": "Man mag das gern."}
+    for language, broken in (("en", ["or"]), ("de", [])):
+        study = parse_study(f'kind = "description"\ntitle = "t"\nlanguage = "{language}"\n', "toml")
+        faults = check_description(german, study.kept_rules, advise=language == "en")
+        assert [fault.rule for fault in faults if fault.refused] == broken
+        assert language == "en" or faults == []
+    named = parse_study('kind = "description"\ntitle = "t"\nlanguage = "de"\nrules = ["or"]\n', "toml")
+    assert [fault.rule for fault in check_description(german, named.kept_rules, advise=False)] == ["or"]

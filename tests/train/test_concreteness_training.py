@@ -11,7 +11,7 @@ import torch
 from sightline.text.concreteness import Concreteness
 from sightline.text.language import Word
 from sightline.text.lexicon import LearnedLexicon
-from sightline.train.concreteness import Recipe, is_held_out, is_known, train
+from sightline.train.concreteness import ConcretenessRecipe, is_held_out, is_known, train
 from tiny_models import save_bert
 
 STEMS = "dog cat bird tree house boat stone river cup spoon chair lamp road hill coat shoe".split()
@@ -35,7 +35,7 @@ def lexicon(tmp_path_factory: pytest.TempPathFactory) -> LearnedLexicon:
     (folder / "vist_val_stories.jsonl.gz").write_bytes(gzip.compress(told.encode()))
     (folder / "coco_captions.jsonl.gz").write_bytes(gzip.compress(b'{"captions": ["a dogbox"]}\n'))
     teacher = save_bert(folder / "teacher", [*STEMS, *THINGS, *IDEAS], layers=2)
-    recipe = Recipe(epochs=60, hidden=64, batch=16, ridge=1.0)
+    recipe = ConcretenessRecipe(epochs=60, hidden=64, batch=16, ridge=1.0)
     scores = train(folder, teacher, folder / "out", recipe, lambda _: None)
     assert sum(map(is_held_out, rated)) >= 5
     assert scores["held-out"] > 0.9

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from sightline.cli.app import load_commands
 from sightline.errors import UsageError
 from sightline.train.english.lemmas import lemma_tables
-from sightline.train.english.run import Recipe, accuracy, train
+from sightline.train.english.run import EnglishRecipe, accuracy, train
 from sightline.train.english.treebank import read_trees
 from sightline.train.english.word_vectors import PieceTable, reduce
 
@@ -53,7 +53,7 @@ def folder(tmp_path):
 
 
 def test_the_same_seed_gives_the_same_pipeline(folder, teacher) -> None:
-    recipe = Recipe(epochs=3, warmup=2, words_per_batch=60, vector_rows=8, vector_dimensions=4)
+    recipe = EnglishRecipe(epochs=3, warmup=2, words_per_batch=60, vector_rows=8, vector_dimensions=4)
     made = [train(folder, teacher, folder / name, recipe, lambda *_: None) for name in ("a", "b")]
     for path in ("tok2vec/model", "parser/model", "morphologizer/model", "vocab/vectors"):
         assert (folder / "a" / path).read_bytes() == (folder / "b" / path).read_bytes()

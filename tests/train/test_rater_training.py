@@ -25,7 +25,7 @@ from sightline.encoders.rater import network as forward
 from sightline.errors import UsageError
 from sightline.io.scores import read_failures
 from sightline.train.rater import run as training
-from sightline.train.rater.bilinear import FLAT, Recipe, fit
+from sightline.train.rater.bilinear import FLAT, BilinearRecipe, fit
 from sightline.train.rater.distribution import bins_of, distribution, figure
 from sightline.train.rater.errors import ranges, rescale
 from sightline.train.rater.intervals import coverage_of, half_widths
@@ -60,7 +60,7 @@ def made(pictures: int = 20, captions: int = 15, pairs: int = 120, width: int = 
 
 
 def test_conjugate_gradients_find_the_ridge_solution() -> None:
-    pairs, recipe = made(), Recipe(image=0.3, text=0.2, product=0.5)
+    pairs, recipe = made(), BilinearRecipe(image=0.3, text=0.2, product=0.5)
     i, t = (rows.astype(np.float64) for rows in pairs.vectors)
     X = np.hstack([cosine_curve(pairs.cosine), i, t, np.einsum("na,nb->nab", i, t).reshape(len(i), -1)])
     penalty = np.concatenate(

@@ -11,7 +11,7 @@ from rich.table import Table
 from sightline.cli.app import app, console
 from sightline.cli.options import FormatOption, OnError, OnErrorOption, OutOption, measuring
 from sightline.cli.progress import counted_progress
-from sightline.corpus.analysis import Settings, analyse
+from sightline.corpus.analysis import CorpusSettings, analyse
 from sightline.corpus.files import FILES, write_corpus
 from sightline.errors import UsageError
 from sightline.io.results import ResultFolder
@@ -35,33 +35,35 @@ def corpus(
         typer.Option(
             help="Scorer of purity: embedded, pocket, sentence, bleurt:NAME-or-PATH, published (as in the file), none."
         ),
-    ] = Settings.purity,
-    objects: Annotated[str, typer.Option(help="The axis whose captions name objects.")] = Settings.objects,
+    ] = CorpusSettings.purity,
+    objects: Annotated[
+        str, typer.Option(help="The axis whose captions name objects.")
+    ] = CorpusSettings.objects,
     floor: Annotated[
         int, typer.Option(min=1, help="PMI: how often an object must be mentioned, in all its captions.")
-    ] = Settings.floor,
+    ] = CorpusSettings.floor,
     floor_by: Annotated[
         Literal["mentions", "pictures"], typer.Option(help="PMI: what the floor of the objects counts.")
     ] = "mentions",
     lemma_floor: Annotated[
         int, typer.Option(min=1, help="PMI: pictures that a high-level lemma must stand in.")
-    ] = Settings.lemma_floor,
+    ] = CorpusSettings.lemma_floor,
     lemma: Annotated[
         list[str] | None, typer.Option(help="A lemma whose objects to show; may be repeated.")
     ] = None,
     hard: Annotated[
         str, typer.Option(help="What makes a sample hard: MEASURE<LIMIT,…; a limit in % is a quantile.")
-    ] = Settings.hard,
+    ] = CorpusSettings.hard,
     corrections: Annotated[
         Path | None,
         typer.Option(help="Corrected captions (id, original, corrected, corrector): edit distances."),
     ] = None,
     processes: Annotated[
         int, typer.Option(min=0, help="Processes that count; 0: one per core for a large corpus.")
-    ] = Settings.processes,
+    ] = CorpusSettings.processes,
 ) -> None:
     """Analyse a caption corpus: words, PMI, confidence, diversity, purity, hard samples."""
-    chosen = Settings(
+    chosen = CorpusSettings(
         nlp=settings.nlp,
         purity=purity,
         objects=objects,

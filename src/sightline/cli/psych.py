@@ -12,7 +12,7 @@ from sightline.errors import UsageError
 from sightline.psychometrics.agreement.alpha import SCALES
 from sightline.psychometrics.agreement.marking import check_phrases, word_agreement
 from sightline.psychometrics.agreement.workers import GATES
-from sightline.psychometrics.analysis import Analysis, Settings, analyse
+from sightline.psychometrics.analysis import Analysis, PsychSettings, analyse
 from sightline.psychometrics.choices import read_calls, read_choices
 from sightline.psychometrics.model.preferences import fit_preferences
 from sightline.psychometrics.pages.choices import (
@@ -23,7 +23,7 @@ from sightline.psychometrics.pages.choices import (
 )
 from sightline.psychometrics.pages.files import write_analysis
 from sightline.psychometrics.pages.verdicts import in_short
-from sightline.psychometrics.reading import Ratings, read_expert, read_ratings
+from sightline.psychometrics.reading import RatingTable, read_expert, read_ratings
 
 
 @app.command()
@@ -32,10 +32,12 @@ def psych(
         Path, typer.Argument(help="Ratings: long (rater, item, rating) or wide CSV, JSON Lines or Parquet.")
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")],
-    estimator: Annotated[str, typer.Option(help="mml (marginal) or cml (conditional).")] = Settings.estimator,
+    estimator: Annotated[
+        str, typer.Option(help="mml (marginal) or cml (conditional).")
+    ] = PsychSettings.estimator,
     model: Annotated[
         str, typer.Option(help="pcm (partial credit) or rsm (rating scale); two levels: Rasch.")
-    ] = Settings.model,
+    ] = PsychSettings.model,
     covariate: Annotated[
         list[str] | None, typer.Option(help="A column that may explain ability; may be repeated.")
     ] = None,
@@ -51,21 +53,21 @@ def psych(
     ] = None,
     threshold: Annotated[
         float, typer.Option(help="Keep workers with alpha_w / alpha_gold above this.")
-    ] = Settings.threshold,
+    ] = PsychSettings.threshold,
     gate: Annotated[
         str,
         typer.Option(help="How workers are held against gold annotators: pooled (HL's words) or consensus."),
-    ] = Settings.gate,
+    ] = PsychSettings.gate,
     facets: Annotated[
         bool, typer.Option("--facets", help="Model each rater's severity and consistency.")
     ] = False,
     unused: Annotated[
         str, typer.Option(help="Levels nobody used: error, or collapse them.")
-    ] = Settings.unused,
+    ] = PsychSettings.unused,
     population: Annotated[
         str, typer.Option(help="Abilities: normal, or auto (normal unless the data say otherwise).")
-    ] = Settings.population,
-    scale: Annotated[str, typer.Option(help=f"For alpha: {', '.join(SCALES)}.")] = Settings.scale,
+    ] = PsychSettings.population,
+    scale: Annotated[str, typer.Option(help=f"For alpha: {', '.join(SCALES)}.")] = PsychSettings.scale,
     evidence: Annotated[
         Path | None,
         typer.Option(help="A run folder whose metric's phrases are held against words that people marked."),
@@ -73,7 +75,7 @@ def psych(
     metric: Annotated[str, typer.Option(help="The metric of --evidence.")] = "groovist",
     samples: Annotated[
         int, typer.Option(min=1, help="Bootstrap samples for alpha's interval.")
-    ] = Settings.samples,
+    ] = PsychSettings.samples,
 ) -> None:
     """Partial credit model, latent regression, Wright map, agreement and worker selection."""
     if unused not in ("error", "collapse"):
@@ -90,7 +92,7 @@ def psych(
     known, images = _expert(expert, ratings) if expert else (None, {})
     if known is not None and expert in ratings.persons:
         ratings = ratings.without(expert)
-    settings = Settings(
+    settings = PsychSettings(
         model=model,
         estimator=estimator,
         population=population,
@@ -140,7 +142,7 @@ def _choices(file: Path, out: Path, evidence: Path | None, metric: str, samples:
     return True
 
 
-def _expert(given: str, ratings: Ratings) -> tuple[dict[str, float], dict[str, str]]:
+def _expert(given: str, ratings: RatingTable) -> tuple[dict[str, float], dict[str, str]]:
     """Expert ratings from a file, or those of a rater of the same file."""
     if Path(given).is_file():
         return read_expert(Path(given))

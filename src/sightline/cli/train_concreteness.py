@@ -19,9 +19,9 @@ def train_concreteness(
     seed: Annotated[int, typer.Option(help="The same seed gives the same lexicon.")] = 7,
 ) -> None:
     """Learn how concrete words are from a sentence model's vectors and human ratings."""
-    from sightline.train.concreteness import Recipe, train
+    from sightline.train.concreteness import ConcretenessRecipe, train
 
-    scores = train(data, teacher, out, Recipe(epochs=epochs, seed=seed), console.print)
+    scores = train(data, teacher, out, ConcretenessRecipe(epochs=epochs, seed=seed), console.print)
     for name, value in scores.items():
         console.print(f"{name}: {value:.4f}")
     console.print(f"The lexicon is {out / 'lexicon.npz'}")

@@ -17,11 +17,11 @@ def train_english(
     seed: Annotated[int, typer.Option(help="The same seed gives the same pipeline.")] = 7,
 ) -> None:
     """Train tags, trees and lemmas on UD English EWT, for `--nlp OUT`."""
-    from sightline.train.english.run import Recipe, train
+    from sightline.train.english.run import EnglishRecipe, train
 
     def told(epoch: int, loss: float, scores: dict[str, float]) -> None:
         measured = ", ".join(f"{name} {value:.4f}" for name, value in scores.items())
         console.print(f"epoch {epoch} of {epochs}: loss {loss:.0f}; on development trees {measured}")
 
-    train(data, teacher, out, Recipe(epochs=epochs, seed=seed), told)
+    train(data, teacher, out, EnglishRecipe(epochs=epochs, seed=seed), told)
     console.print(f"The pipeline is in {out}; use it with --nlp {out}")

@@ -10,7 +10,7 @@ import numpy as np
 from sightline.corpus.corrections import Corrections, read_corrections
 from sightline.corpus.counting import CHUNK, AxisCounts, Counted, Task, cores, count_all
 from sightline.corpus.entries import Caption, Entries, Entry
-from sightline.corpus.hard import DEFAULT, Selection, check_measures, parse_conditions, select
+from sightline.corpus.hard import DEFAULT, HardSamples, check_measures, parse_conditions, select
 from sightline.corpus.measures import Floats, Row, by_picture, measure_names
 from sightline.corpus.pmi import Incidence, Informative, informative
 from sightline.corpus.purity import UNSCORED
@@ -25,7 +25,7 @@ COMMONPLACE = 0.5
 
 
 @dataclass(frozen=True)
-class Settings:
+class CorpusSettings:
     """The choices of an analysis."""
 
     nlp: str = "embedded"
@@ -44,10 +44,10 @@ class Settings:
 
 
 @dataclass
-class Analysis:
+class CorpusAnalysis:
     """What was found. Words are counted by axis, measures by picture and axis."""
 
-    settings: Settings
+    settings: CorpusSettings
     entries: Entries
     objects: str = ""
     """The axis whose captions name objects; empty where there is no other axis, and so nothing to tell of."""
@@ -59,7 +59,7 @@ class Analysis:
     rows: list[Row] = field(default_factory=list)
     informative: dict[str, Informative] = field(default_factory=dict)
     signatures: dict[str, str] = field(default_factory=dict)
-    hard: Selection = field(default_factory=lambda: Selection([], [], [], []))
+    hard: HardSamples = field(default_factory=lambda: HardSamples([], [], [], []))
     corrections: Corrections | None = None
     failures: list[Failure] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -88,17 +88,17 @@ class Analysis:
 
 def analyse(
     path: Path,
-    settings: Settings,
+    settings: CorpusSettings,
     *,
     format: str | None = None,
     corrections: Path | None = None,
     progress: Progress,
-) -> Analysis:
+) -> CorpusAnalysis:
     """Analyse a file of captions. What cannot be read or measured is a failure, and the rest goes on."""
     conditions = parse_conditions(settings.hard)
     corrected = read_corrections(corrections) if corrections else None
     corpus = read_corpus(path, format, progress)
-    found = Analysis(settings, corpus.entries, corrections=corrected, pictures_there=corpus.pictures)
+    found = CorpusAnalysis(settings, corpus.entries, corrections=corrected, pictures_there=corpus.pictures)
     found.objects = "" if corpus.axes == {settings.objects} else settings.objects
     check_measures(conditions, measure_names(corpus.axes - {found.objects}))
     found.failures += corpus.failures
@@ -122,11 +122,11 @@ def analyse(
     return found
 
 
-def _processes(settings: Settings, corpus: Corpus) -> int:
+def _processes(settings: CorpusSettings, corpus: Corpus) -> int:
     return settings.processes or (1 if len(corpus.entries) < FEW else cores())
 
 
-def _take_in(found: Analysis, counted: Counted, start: int, incidence: dict[str, Incidence]) -> None:
+def _take_in(found: CorpusAnalysis, counted: Counted, start: int, incidence: dict[str, Incidence]) -> None:
     found.signatures.update(counted.signatures)
     for axis, counts in counted.axes.items():
         found.axes.setdefault(axis, AxisCounts()).update(counts)
@@ -151,7 +151,9 @@ def _take_in(found: Analysis, counted: Counted, start: int, incidence: dict[str,
                 )  # fmt: skip
 
 
-def _purity(settings: Settings, captions: list[Caption], scores: tuple[float, ...] | None) -> float | None:
+def _purity(
+    settings: CorpusSettings, captions: list[Caption], scores: tuple[float, ...] | None
+) -> float | None:
     if settings.purity == "published":
         return _published(captions)
     return _mean(list(scores)) if scores else None
@@ -165,12 +167,12 @@ def _mean(values: list[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def _order_axes(found: Analysis) -> None:
+def _order_axes(found: CorpusAnalysis) -> None:
     """High-level axes in the order of the file, objects last."""
     found.axes = dict(sorted(found.axes.items(), key=lambda pair: pair[0] == found.objects))
 
 
-def _pmi(found: Analysis, incidence: dict[str, Incidence]) -> None:
+def _pmi(found: CorpusAnalysis, incidence: dict[str, Incidence]) -> None:
     settings = found.settings
     if found.objects not in incidence:
         found.notes.append(f"no PMI: no picture has captions of an axis '{settings.objects}' beside others")
@@ -214,7 +216,7 @@ class _Kinds:
                 yield id, source, axis
 
 
-def _check(found: Analysis, corpus: Corpus, kinds: _Kinds) -> None:
+def _check(found: CorpusAnalysis, corpus: Corpus, kinds: _Kinds) -> None:
     """Failures and remarks that only the whole corpus shows."""
     for id, source, axis in kinds.missing():
         found.failures.append(Failure(id, "axis", f"the axis '{axis}' is missing", source))
@@ -250,12 +252,12 @@ def _single(row: Row, kinds: _Kinds) -> Failure:
     return Failure(row.id, "self_bleu", reason, kinds.source(row.place))
 
 
-def purity_of(found: Analysis) -> str:
+def purity_of(found: CorpusAnalysis) -> str:
     """The name of the scorer behind `purity`."""
     return found.signatures.get("purity", found.settings.purity)
 
 
-def overall_confidence(found: Analysis) -> Floats:
+def overall_confidence(found: CorpusAnalysis) -> Floats:
     """The confidences of all captions of the high-level axes."""
     return np.concatenate(
         [np.zeros(0), *(expand(found.confidence.get(axis, Counter())) for axis in found.high_axes)]

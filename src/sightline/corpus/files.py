@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from sightline.corpus.analysis import Analysis
+from sightline.corpus.analysis import CorpusAnalysis
 from sightline.corpus.entries import Entry
 from sightline.corpus.report import report
 from sightline.corpus.summary import summary
@@ -20,7 +20,7 @@ PMI = ("axis", "lemma", "object", "pmi", "together", "lemma_images", "object_ima
 FILES = ("stats.json", "diversity.csv", "items.csv", "pmi.csv", "hard.jsonl", "failures.jsonl", "report.html")
 
 
-def write_corpus(found: Analysis, out: ResultFolder, name: str) -> dict[str, Any]:
+def write_corpus(found: CorpusAnalysis, out: ResultFolder, name: str) -> dict[str, Any]:
     """Write every file and return the statistics."""
     page = report(found, name)
     told = {"file": name, "version": package_version(), **summary(found)}
@@ -35,7 +35,7 @@ def write_corpus(found: Analysis, out: ResultFolder, name: str) -> dict[str, Any
     return told
 
 
-def hard_samples(found: Analysis) -> Iterator[dict[str, Any]]:
+def hard_samples(found: CorpusAnalysis) -> Iterator[dict[str, Any]]:
     """The hard samples with their captions and measures, the hardest first."""
     rows: dict[int, dict[str, Any]] = {}
     chosen = set(found.hard.places)
@@ -66,7 +66,7 @@ def captions(entry: Entry, axis: str) -> dict[str, Any]:
     return found
 
 
-def _items(found: Analysis) -> Iterator[Sequence[Any]]:
+def _items(found: CorpusAnalysis) -> Iterator[Sequence[Any]]:
     place = 0
     for chunk in found.entries.chunks(1000):
         for entry in chunk:

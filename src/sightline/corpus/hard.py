@@ -63,7 +63,7 @@ def parse_conditions(text: str) -> list[Condition]:
 
 
 @dataclass(frozen=True)
-class Selection:
+class HardSamples:
     """Which pictures are hard, the hardest first, and by which conditions."""
 
     places: list[int]
@@ -82,7 +82,7 @@ def check_measures(conditions: Iterable[Condition], known: Iterable[str]) -> Non
             raise unknown("measure of --hard", condition.measure, names)
 
 
-def select(measures: Mapping[str, Floats], conditions: Sequence[Condition]) -> Selection:
+def select(measures: Mapping[str, Floats], conditions: Sequence[Condition]) -> HardSamples:
     """Pictures for which every condition holds.
 
     They are ordered by hardness: the mean, over the conditions, of the share of the corpus that is less hard.
@@ -91,14 +91,14 @@ def select(measures: Mapping[str, Floats], conditions: Sequence[Condition]) -> S
     usable = [c for c in conditions if np.isfinite(measures[c.measure]).any()]
     left_out = [c.measure for c in conditions if c not in usable]
     if not usable:
-        return Selection([], [], [], left_out)
+        return HardSamples([], [], [], left_out)
     holds = np.logical_and.reduce([c.holds(measures[c.measure]) for c in usable])
     ranks = [_less_hard(measures[c.measure], low=c.low) for c in usable]
     hardness = np.mean(ranks, axis=0)
     places = np.flatnonzero(holds)
     places = places[np.argsort(-hardness[places], kind="stable")]
     limits = [(c, c.threshold(measures[c.measure])) for c in usable]
-    return Selection(places.tolist(), hardness[places].tolist(), limits, left_out)
+    return HardSamples(places.tolist(), hardness[places].tolist(), limits, left_out)
 
 
 def _less_hard(values: Floats, *, low: bool) -> Floats:

@@ -14,7 +14,7 @@ from scipy import sparse
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class WordPair:
     """A lemma of an axis, an object, and how often they meet."""
 
     axis: str
@@ -70,23 +70,23 @@ class Informative:
     object_images: NDArray[np.int64]
     together: sparse.csr_matrix
 
-    def pairs(self) -> Iterator[Pair]:
+    def pairs(self) -> Iterator[WordPair]:
         """The most frequent lemma first, and the most informative object of each."""
         for row in np.argsort(-self.lemma_images, kind="stable"):
             yield from self._of(int(row))
 
-    def of(self, lemma: str, most: int) -> list[Pair]:
+    def of(self, lemma: str, most: int) -> list[WordPair]:
         """The most informative objects of one lemma."""
         return self._of(self.lemmas.index(lemma))[:most] if lemma in self.lemmas else []
 
-    def _of(self, row: int) -> list[Pair]:
+    def _of(self, row: int) -> list[WordPair]:
         start, end = self.together.indptr[row : row + 2]
         columns, counts = self.together.indices[start:end], self.together.data[start:end]
         own = self.lemma_images[row]
         pmi = np.log2(counts * self.images / (own * self.object_images[columns]))
         order = np.lexsort((columns, -counts, -pmi))
         return [
-            Pair(
+            WordPair(
                 self.axis, self.lemmas[row], self.objects[columns[n]], float(pmi[n]), int(counts[n]), int(own),
                 int(self.object_images[columns[n]]),
             )

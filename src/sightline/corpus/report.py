@@ -1,7 +1,7 @@
 """The analysis as a page: every figure of the paper's sections 4 and A for the corpus at hand."""
 
 from sightline import charts
-from sightline.corpus.analysis import Analysis, purity_of
+from sightline.corpus.analysis import CorpusAnalysis, purity_of
 from sightline.corpus.report_failures import failures_section
 from sightline.corpus.report_measures import (
     confidence_section,
@@ -25,7 +25,7 @@ GALLERIES = (
 )
 
 
-def report(found: Analysis, name: str) -> str:
+def report(found: CorpusAnalysis, name: str) -> str:
     """The page. Pictures that turn out to be damaged when they are drawn join the failures."""
     galleries = [(title, extremes(found.items, key, low=low)) for key, low, title in GALLERIES]
     hard = found.hard.places[:HARD]
@@ -61,7 +61,7 @@ def report(found: Analysis, name: str) -> str:
     )
 
 
-def _hard(found: Analysis, hard: list[int], samples: Samples) -> Section | None:
+def _hard(found: CorpusAnalysis, hard: list[int], samples: Samples) -> Section | None:
     if not found.hard.conditions:
         return None
     limits = "; ".join(
@@ -78,7 +78,7 @@ def _hard(found: Analysis, hard: list[int], samples: Samples) -> Section | None:
     return Section("Hard samples", body, intro)
 
 
-def _items(found: Analysis, galleries: list[tuple[str, list[int]]], samples: Samples) -> Section | None:
+def _items(found: CorpusAnalysis, galleries: list[tuple[str, list[int]]], samples: Samples) -> Section | None:
     """Figures 18 and 19, and the pictures at the ends of each distribution."""
     titles = {"confidence": "confidence", "self_bleu": "self-BLEU", "purity": "purity"}
     drawn = [
@@ -102,7 +102,7 @@ def _items(found: Analysis, galleries: list[tuple[str, list[int]]], samples: Sam
     return Section("Picture by picture", parts.cards(drawn) + shown, intro)
 
 
-def _method(found: Analysis) -> Section:
+def _method(found: CorpusAnalysis) -> Section:
     settings = found.settings
     pairs = [
         ("language pipeline", found.signatures["nlp"]),

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 
 from sightline import charts
-from sightline.corpus.analysis import Analysis, expand, overall_confidence, purity_of
+from sightline.corpus.analysis import CorpusAnalysis, expand, overall_confidence, purity_of
 from sightline.corpus.corrections import MANY, Corrections
 from sightline.corpus.measures import MEASURES, Floats, column, described, links
 from sightline.corpus.summary import published
@@ -21,7 +21,7 @@ TITLES = {
 SHOWN_EDITS = 12
 
 
-def verdicts(found: Analysis) -> list[str]:
+def verdicts(found: CorpusAnalysis) -> list[str]:
     """The corpus in a few sentences."""
     high = {axis: found.axes[axis] for axis in found.high_axes}
     captions = sum(counts.captions for counts in high.values())
@@ -86,7 +86,7 @@ def _strength(r: float) -> str:
     return word if r >= 0 or size < 0.1 else f"{word}, in opposite directions"
 
 
-def _means(found: Analysis, measure: str) -> dict[str, float]:
+def _means(found: CorpusAnalysis, measure: str) -> dict[str, float]:
     means = {}
     for axis in found.high_axes:
         values = _of(found, axis, measure)
@@ -98,11 +98,11 @@ def _means(found: Analysis, measure: str) -> dict[str, float]:
     return means
 
 
-def _of(found: Analysis, axis: str, measure: str) -> Floats:
+def _of(found: CorpusAnalysis, axis: str, measure: str) -> Floats:
     return column([row for row in found.rows if row.axis == axis], measure)
 
 
-def confidence_section(found: Analysis) -> Section | None:
+def confidence_section(found: CorpusAnalysis) -> Section | None:
     """Figure 8."""
     by_axis = {axis: times for axis in found.axes if (times := found.confidence.get(axis))}
     if not by_axis:
@@ -137,7 +137,7 @@ def _numbers(told: dict[str, float] | None) -> list[float | int | None]:
     return [told["mean"], told["sd"], told["median"], told["n"]]
 
 
-def diversity_section(found: Analysis) -> Section | None:
+def diversity_section(found: CorpusAnalysis) -> Section | None:
     """Figures 15 and 16."""
     drawn = []
     for series, key in enumerate(("self_bleu", "purity", "published_purity"), 1):
@@ -170,7 +170,7 @@ def diversity_section(found: Analysis) -> Section | None:
     )
 
 
-def correlation_section(found: Analysis) -> Section | None:
+def correlation_section(found: CorpusAnalysis) -> Section | None:
     """Figure 17."""
     tables = []
     for caption, columns_ in (
@@ -201,7 +201,7 @@ def correlation_section(found: Analysis) -> Section | None:
     )
 
 
-def corrections_section(found: Analysis) -> Section | None:
+def corrections_section(found: CorpusAnalysis) -> Section | None:
     """Figure 11 and section A.1."""
     given = found.corrections
     if given is None:

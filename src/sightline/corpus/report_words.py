@@ -3,7 +3,7 @@
 from collections import Counter
 
 from sightline import charts
-from sightline.corpus.analysis import Analysis
+from sightline.corpus.analysis import CorpusAnalysis
 from sightline.corpus.pmi import Informative
 from sightline.corpus.summary import LEMMAS, table_row, total
 from sightline.report import page, parts
@@ -15,7 +15,7 @@ TABLE = 3
 """Objects of a lemma in the table, as in the paper's."""
 
 
-def captions_section(found: Analysis) -> Section:
+def captions_section(found: CorpusAnalysis) -> Section:
     """Table 2 and Figure 1."""
     rows = {axis: table_row(counts) for axis, counts in found.axes.items()}
     if len(found.high_axes) > 1:
@@ -48,7 +48,7 @@ def captions_section(found: Analysis) -> Section:
     )
 
 
-def _per_picture(found: Analysis, axis: str) -> str:
+def _per_picture(found: CorpusAnalysis, axis: str) -> str:
     times = found.per_picture.get(axis)
     if times is None:
         return ""
@@ -56,7 +56,7 @@ def _per_picture(found: Analysis, axis: str) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def words_section(found: Analysis) -> Section:
+def words_section(found: CorpusAnalysis) -> Section:
     """Figures 2 to 5: the most frequent nouns, verbs and lemmas."""
     cards = []
     for series, (axis, counts) in enumerate(found.axes.items(), 1):
@@ -81,7 +81,7 @@ def _frequent(title: str, times: Counter[str], axis: str, series: int) -> Markup
     )
 
 
-def objects_section(found: Analysis) -> Section | None:
+def objects_section(found: CorpusAnalysis) -> Section | None:
     """Table 5, and Figures 6, 7 and 12 to 14."""
     axes = {axis: one for axis, one in found.informative.items() if one.objects}
     if not axes:
@@ -104,7 +104,7 @@ def objects_section(found: Analysis) -> Section | None:
     )
 
 
-def _clouds(found: Analysis, axis: str, one: Informative, series: int) -> Markup:
+def _clouds(found: CorpusAnalysis, axis: str, one: Informative, series: int) -> Markup:
     drawn = []
     for lemma in found.top_lemmas(axis, LEMMAS):
         pairs = [pair for pair in one.of(lemma, CLOUD) if pair.pmi > 0]

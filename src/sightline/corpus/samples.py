@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sightline.corpus.analysis import Analysis
+from sightline.corpus.analysis import CorpusAnalysis
 from sightline.corpus.entries import Caption, Entry
 from sightline.items import Failure
 from sightline.report.page import Markup, clean, definitions
@@ -24,7 +24,7 @@ MEASURES = {"confidence": "confidence", "self_bleu": "self-BLEU", "purity": "pur
 class Samples:
     """Draws pictures' cards; each picture's file is opened once, however often it is shown."""
 
-    def __init__(self, found: Analysis, places: Sequence[int]) -> None:
+    def __init__(self, found: CorpusAnalysis, places: Sequence[int]) -> None:
         self._found = found
         chosen = list(dict.fromkeys(places))
         self._entries = dict(zip(chosen, found.entries.at(chosen), strict=True))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sightline.corpus import self_bleu
-from sightline.corpus.analysis import Analysis, expand, overall_confidence, purity_of
+from sightline.corpus.analysis import CorpusAnalysis, expand, overall_confidence, purity_of
 from sightline.corpus.counting import AxisCounts
 from sightline.corpus.measures import MEASURES, Link, column, described, links
 
@@ -18,7 +18,7 @@ OBJECTS = 12
 EXACT = 1e-6
 
 
-def summary(found: Analysis) -> dict[str, Any]:
+def summary(found: CorpusAnalysis) -> dict[str, Any]:
     """Everything but the single rows."""
     return {
         "pictures": len(found.entries),
@@ -50,7 +50,7 @@ def table_row(counts: AxisCounts) -> dict[str, Any]:
     }
 
 
-def total(found: Analysis) -> AxisCounts:
+def total(found: CorpusAnalysis) -> AxisCounts:
     """The high-level axes together."""
     together = AxisCounts()
     for axis in found.high_axes:
@@ -58,7 +58,7 @@ def total(found: Analysis) -> AxisCounts:
     return together
 
 
-def _axis(found: Analysis, axis: str) -> dict[str, Any]:
+def _axis(found: CorpusAnalysis, axis: str) -> dict[str, Any]:
     counts = found.axes[axis]
     rows = [row for row in found.rows if row.axis == axis]
     confidence = found.confidence.get(axis, Counter())
@@ -77,7 +77,7 @@ def _axis(found: Analysis, axis: str) -> dict[str, Any]:
     }
 
 
-def correlations(found: Analysis) -> dict[str, list[dict[str, Any]]]:
+def correlations(found: CorpusAnalysis) -> dict[str, list[dict[str, Any]]]:
     """Axis by axis over all axes, within each axis, and picture by picture (Figure 17)."""
     by_axis = {
         axis: _told(
@@ -92,7 +92,7 @@ def correlations(found: Analysis) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def published(found: Analysis) -> dict[str, Any] | None:
+def published(found: CorpusAnalysis) -> dict[str, Any] | None:
     """Ours beside the published numbers in the file, where there are any."""
     ours, theirs = column(found.rows, "self_bleu"), column(found.rows, "published_self_bleu")
     both = np.isfinite(ours) & np.isfinite(theirs)
@@ -109,7 +109,7 @@ def published(found: Analysis) -> dict[str, Any] | None:
     }
 
 
-def _pmi(found: Analysis) -> dict[str, Any]:
+def _pmi(found: CorpusAnalysis) -> dict[str, Any]:
     return {
         "floor": found.settings.floor,
         "floor_by": found.settings.floor_by,
@@ -135,7 +135,7 @@ def _pmi(found: Analysis) -> dict[str, Any]:
     }
 
 
-def _hard(found: Analysis) -> dict[str, Any]:
+def _hard(found: CorpusAnalysis) -> dict[str, Any]:
     return {
         "selected": len(found.hard.places),
         "conditions": [

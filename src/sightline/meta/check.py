@@ -46,7 +46,7 @@ class PublishedNumber:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CheckedNumber:
     """What became of a published number here."""
 
     published: PublishedNumber
@@ -74,11 +74,11 @@ def published_numbers() -> list[PublishedNumber]:
 
 def check(
     protocols: Sequence[str], metrics: Sequence[str], data: Path, settings: Settings, progress: Progress
-) -> list[Verdict]:
+) -> list[CheckedNumber]:
     """Every published number of the protocols; all metrics where none is named."""
     if not data.is_dir():
         raise UsageError(f"{data} is no folder; --data names the folder of the protocols' files")
-    verdicts: list[Verdict] = []
+    verdicts: list[CheckedNumber] = []
     wanted = _wanted(protocols, metrics)
     for name in dict.fromkeys(row.protocol for row in wanted):
         rows = [row for row in wanted if row.protocol == name]
@@ -158,13 +158,13 @@ def _texts(given: Any, where: str) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _corpus_verdict(row: PublishedNumber, found: tuple[float | None, int]) -> Verdict:
+def _corpus_verdict(row: PublishedNumber, found: tuple[float | None, int]) -> CheckedNumber:
     value, n = found
     if value is None:
-        return Verdict(row, None, n, "not defined here: the metric has no corpus value")
+        return CheckedNumber(row, None, n, "not defined here: the metric has no corpus value")
     gap = 100 * value - row.value
     verdict = "reproduced" if abs(gap) <= EXACTLY else f"differs by {gap:+.3f}"
-    return Verdict(row, 100 * value, n, verdict)
+    return CheckedNumber(row, 100 * value, n, verdict)
 
 
 def _evaluate(name: str, metric: str, data: Path, settings: Settings, progress: Progress) -> Evaluation:
@@ -174,15 +174,15 @@ def _evaluate(name: str, metric: str, data: Path, settings: Settings, progress: 
     return evaluate(items, scored.scores, **protocol.rules(), samples=0)
 
 
-def _verdict(row: PublishedNumber, evaluation: Evaluation | None, reason: str | None) -> Verdict:
+def _verdict(row: PublishedNumber, evaluation: Evaluation | None, reason: str | None) -> CheckedNumber:
     if evaluation is None:
-        return Verdict(row, None, None, f"not runnable here: {reason}")
+        return CheckedNumber(row, None, None, f"not runnable here: {reason}")
     correlation = evaluation.row(row.metric, row.criterion).correlation
     value = correlation.values[row.coefficient]
     if value is None:
-        return Verdict(row, None, correlation.n, f"not defined here: {correlation.why}")
+        return CheckedNumber(row, None, correlation.n, f"not defined here: {correlation.why}")
     gap = 100 * value - row.value
     verdict = "reproduced" if abs(gap) <= NEAR else f"differs by {gap:+.1f}"
     if row.n is not None and row.n != correlation.n:
         verdict += f" on {correlation.n:,} of {row.n:,} observations"
-    return Verdict(row, 100 * value, correlation.n, verdict)
+    return CheckedNumber(row, 100 * value, correlation.n, verdict)

@@ -25,7 +25,7 @@ RARE = "not defined in most resamples"
 
 
 @dataclass(frozen=True)
-class Row:
+class MetaRow:
     """One metric against one criterion."""
 
     metric: str
@@ -74,7 +74,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class MetricDifference:
     """The difference between two metrics on the items that both scored."""
 
     metric: str
@@ -110,8 +110,8 @@ class Comparison:
 class Evaluation:
     """What `evaluate` finds."""
 
-    rows: tuple[Row, ...]
-    comparisons: tuple[Comparison, ...]
+    rows: tuple[MetaRow, ...]
+    comparisons: tuple[MetricDifference, ...]
     agreement: Mapping[str, Correlation]
     """By criterion: each rating against the mean of the others."""
     notes: tuple[str, ...]
@@ -120,7 +120,7 @@ class Evaluation:
     """The most groups that a row's bootstrap drew from."""
     seed: int
 
-    def row(self, metric: str, criterion: str) -> Row:
+    def row(self, metric: str, criterion: str) -> MetaRow:
         return next(row for row in self.rows if (row.metric, row.criterion) == (metric, criterion))
 
     def to_json(self) -> dict[str, Any]:
@@ -153,8 +153,8 @@ def evaluate(
     `agreement`, people are not held against each other, since the items were selected for that.
     """
     ratings = Ratings.of(items, scale, overall)
-    rows: list[Row] = []
-    comparisons: list[Comparison] = []
+    rows: list[MetaRow] = []
+    comparisons: list[MetricDifference] = []
     for criterion, rated in ratings.by_criterion.items():
         judge = _Judge(criterion, rated, ratings, observations, samples, seed)
         own = [judge.row(metric, found) for metric, found in scores.items()]
@@ -218,12 +218,12 @@ class _Judge:
             self.ratings.pair,
         )
 
-    def row(self, metric: str, scores: Mapping[Key, float]) -> Row:
+    def row(self, metric: str, scores: Mapping[Key, float]) -> MetaRow:
         ids = [id for id in self.rated if id in scores]
         x, y, cluster = self.observe(ids, scores)
         samples, found = self.sampled(ids, scores), correlate(x, y)
         ci = {name: interval(samples[name]) if name in samples else None for name in (*NAMES, ACCURACY)}
-        return Row(
+        return MetaRow(
             metric,
             self.criterion,
             len(ids),
@@ -237,7 +237,7 @@ class _Judge:
             samples,
         )
 
-    def compare(self, one: Row, other: Row, scores: Scores) -> Comparison:
+    def compare(self, one: MetaRow, other: MetaRow, scores: Scores) -> MetricDifference:
         mine, theirs = scores[one.metric], scores[other.metric]
         ids = [id for id in self.rated if id in mine and id in theirs]
         (x, y, cluster), (z, _, _) = self.observe(ids, mine), self.observe(ids, theirs)
@@ -251,7 +251,7 @@ class _Judge:
         difference[ACCURACY] = _minus(*accuracy)
         ci = {name: interval(gaps[name]) if name in gaps else None for name in difference}
         means = np.array([mean(self.rated[id]) for id in ids])
-        return Comparison(
+        return MetricDifference(
             one.metric,
             other.metric,
             self.criterion,

@@ -28,6 +28,8 @@ INSTRUCTIONS = (
     "What and Why cannot have the same answer.",
 )
 LONGEST = 300
+ANY_LANGUAGE = ("long", "one word", "capitals", "acronym", "same")
+"""Rules that hold beyond English; the others know English words."""
 RULES = ("long", "one word", "hedge", "or", "capitals", "acronym", "slang", "subject", "same")
 DEFAULT_RULES = tuple(rule for rule in RULES if rule != "subject")
 """What is refused unless a study says otherwise. A missing subject is only advised against: one in six of
@@ -78,9 +80,15 @@ def check_answer(axis: str, text: str, say: Say = english) -> list[Complaint]:
 
 
 def check_description(
-    answers: Mapping[str, str], rules: Sequence[str] = DEFAULT_RULES, say: Say = english
+    answers: Mapping[str, str],
+    rules: Sequence[str] = DEFAULT_RULES,
+    say: Say = english,
+    advise: bool = True,
 ) -> list[Complaint]:
-    """Every rule over all three answers; only those among `rules` (and emptiness) refuse an answer."""
+    """Every rule over all three answers; only those among `rules` (and emptiness) refuse an answer.
+
+    What breaks another rule is advised against, where it is to `advise`.
+    """
     complaints = [fault for axis in QUESTIONS for fault in check_answer(axis, answers.get(axis, ""), say)]
     what, why = (" ".join(_WORD.findall(answers.get(axis, "").lower())) for axis in ("action", "rationale"))
     if what and what == why:
@@ -88,7 +96,7 @@ def check_description(
     return [
         replace(fault, refused=fault.rule == "empty" or fault.rule in rules)
         for fault in complaints
-        if rules or fault.rule == "empty"
+        if (rules and advise) or fault.rule in (*rules, "empty")
     ]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sightline.people.study import Study
-from sightline.people.words import Say
+from sightline.people.words import Say, english
 
 
 def told(notice: Mapping[str, Any] | None, study: Study, say: Say) -> str:
@@ -55,7 +55,7 @@ def _listed(value: Any) -> str:
     return " / ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def notes(study: Study, roles: Mapping[str, int]) -> list[str]:
+def notes(study: Study, roles: Mapping[str, int], say: Say = english) -> list[str]:
     """Too few items to train or to check with: training is cut short, or its repeat asks the same again.
 
     `roles` tells how many items there are of each role.
@@ -63,17 +63,22 @@ def notes(study: Study, roles: Mapping[str, int]) -> list[str]:
     there = roles.get("training", 0)
     if study.qualification:
         asked = study.qualification.items
-        return [f"the qualification asks {asked} items, {there} are there"] if there < asked else []
+        few = say(
+            "The qualification asks {asked} items, {there} are there.",
+            asked=asked,
+            there=there,
+        )
+        return [few] if there < asked else []
     asked = study.lessons.tutorial + study.lessons.probation
     found = []
     tutorial, probation = study.lessons.shares(there) if asked else (0, 0)
     if asked and there < asked:
-        found.append(
-            f"training asks {asked} items, {there} are there: it is cut to {tutorial} and {probation}"
-        )
+        cut = "Training asks {asked} items, {there} are there: it is cut to {tutorial} and {probation}."
+        found.append(say(cut, asked=asked, there=there, tutorial=tutorial, probation=probation))
     if probation and there < 2 * asked:
-        found.append(
-            f"a repeated training would need {2 * asked} training items, {there} are there: "
-            "those of the probation are asked again, so their answers are not told"
+        again = (
+            "A repeated training would need {asked} training items, {there} are there: "
+            "those of the probation are asked again, so their answers are not told."
         )
+        found.append(say(again, asked=2 * asked, there=there))
     return found

@@ -10,7 +10,7 @@ from sightline.errors import UsageError
 from sightline.people import scales, words
 from sightline.people.assemble import Assembly
 from sightline.people.assignment import Hard, Until
-from sightline.people.descriptions import DEFAULT_RULES, RULES
+from sightline.people.descriptions import ANY_LANGUAGE, DEFAULT_RULES, RULES
 from sightline.people.scales import Scale
 from sightline.people.training import Checks, Training
 
@@ -129,7 +129,8 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seeds: Literal["given", "rater"] = "given"
     """Where an item's two seed ratings come from: its own `seed`, where given; else the caption rater."""
     rules: bool | tuple[str, ...] = DEFAULT_RULES
-    """Which rules a description must keep to be taken; false switches the check off."""
+    """Which rules a description must keep to be taken; false switches the check off. Outside English only those
+    that know no English words are kept, unless they are named."""
     items_per_person: int | None = None
     """After so many a person is done; without it, after all there are."""
     places: int | None = None
@@ -173,6 +174,8 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def kept_rules(self) -> tuple[str, ...]:
         if isinstance(self.rules, bool):
             return RULES if self.rules else ()
+        if self.rules == DEFAULT_RULES and self.language != "en":
+            return ANY_LANGUAGE
         return self.rules
 
     @property

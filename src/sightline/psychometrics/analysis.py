@@ -45,14 +45,14 @@ from sightline.psychometrics.model.persons import (
 )
 from sightline.psychometrics.model.regression import Prediction, explained, predictions, two_step
 from sightline.psychometrics.model.responses import Floats, distinct, from_values
-from sightline.psychometrics.reading import Ratings
+from sightline.psychometrics.reading import RatingTable
 
 MOST_RATERS = 1000
 """Beyond so many raters the single raters' agreement is not looked at: each is compared with all others."""
 
 
 @dataclass(frozen=True)
-class Settings:
+class PsychSettings:
     """How to analyse."""
 
     model: str = "pcm"
@@ -102,8 +102,8 @@ class Persons:
 class Analysis:
     """The results."""
 
-    ratings: Ratings
-    settings: Settings
+    ratings: RatingTable
+    settings: PsychSettings
     fit: Fit
     persons: Persons
     item_fit: MeanSquares
@@ -131,7 +131,7 @@ class Analysis:
         return explained(self.fit) if self.fit.responses.covariate_names else None
 
 
-def analyse(ratings: Ratings, settings: Settings) -> Analysis:
+def analyse(ratings: RatingTable, settings: PsychSettings) -> Analysis:
     """Fit the model and compute everything beside it."""
     if settings.scale not in SCALES:
         raise UsageError(f"--scale is one of {', '.join(SCALES)}")
@@ -221,7 +221,7 @@ def _persons(found: Fit) -> tuple[Persons, MeanSquares, dict[str, float]]:
     )
 
 
-def _agreement(ratings: Ratings, settings: Settings) -> Agreement | None:
+def _agreement(ratings: RatingTable, settings: PsychSettings) -> Agreement | None:
     """Coefficients over the raw ratings; None where no item was rated twice."""
     values = ratings.values
     if not ((~np.isnan(values)).sum(axis=0) > 1).any():

@@ -33,7 +33,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 @dataclass(frozen=True)
-class Ratings:
+class RatingTable:
     """Everything a rating file says: people's values for items, and numbers about the people."""
 
     persons: list[str]
@@ -49,7 +49,7 @@ class Ratings:
     """Ratings that are not among the values: for each reason, how many."""
     notes: tuple[str, ...] = ()
 
-    def without(self, person: str) -> "Ratings":
+    def without(self, person: str) -> "RatingTable":
         """The ratings of all other people."""
         keep = [n for n, name in enumerate(self.persons) if name != person]
         names = [self.persons[n] for n in keep]
@@ -126,7 +126,7 @@ def read_ratings(
     covariates: Sequence[str] = (),
     criterion: str | None = None,
     persons_file: Path | None = None,
-) -> Ratings:
+) -> RatingTable:
     """Read a rating file of any kind. Covariates are columns of it, or of a table with one row a person.
 
     Of a long file, what was given in ordinary play counts, and a person's last answer to an item.
@@ -155,7 +155,7 @@ def read_ratings(
     return _joined(found, persons_file, rest)
 
 
-def _wide(table: _Table, person: str | None, covariates: list[str]) -> Ratings:
+def _wide(table: _Table, person: str | None, covariates: list[str]) -> RatingTable:
     if not table.names:
         raise UsageError(f"{table.path}: the rows hold nothing")
     first = table.names[0]
@@ -167,10 +167,10 @@ def _wide(table: _Table, person: str | None, covariates: list[str]) -> Ratings:
     values = np.column_stack([table.numbers(name) for name in items])
     count = len(table.rows)
     persons = [str(n + 1) for n in range(count)] if person is None else table.persons(person)
-    return Ratings(persons, items, values, *_covariates(table, covariates, np.arange(count), persons))
+    return RatingTable(persons, items, values, *_covariates(table, covariates, np.arange(count), persons))
 
 
-def _long(table: _Table, columns: Columns, covariates: list[str], criterion: str | None) -> Ratings:
+def _long(table: _Table, columns: Columns, covariates: list[str], criterion: str | None) -> RatingTable:
     answers = {row.where: answer(row, columns) for row in table.rows}
     if criterion is not None and "criterion" not in table.names:
         raise UsageError(f"{table.path}: there is no column 'criterion'")
@@ -194,7 +194,7 @@ def _long(table: _Table, columns: Columns, covariates: list[str], criterion: str
     kept = table.of([places[one.source] for one in chosen.kept])
     found = _covariates(kept, covariates, who, raters)
     notes = _odd_phases(chosen.kept)
-    return Ratings(raters, _named(keys), values, *found, criterion, chosen.known, chosen.left_out, notes)
+    return RatingTable(raters, _named(keys), values, *found, criterion, chosen.known, chosen.left_out, notes)
 
 
 def _rated(answers: Iterable[Any], column: str) -> Iterable[Rating]:
@@ -261,7 +261,7 @@ def _per_person(path: Path, name: str, values: Floats, who: Ints, persons: list[
     return found
 
 
-def _joined(ratings: Ratings, path: Path, names: list[str]) -> Ratings:
+def _joined(ratings: RatingTable, path: Path, names: list[str]) -> RatingTable:
     """Covariates from a table with one row a person."""
     table = _Table.read(path)
     for name in names:

@@ -16,6 +16,7 @@ from sightline.server.pages import page
 from sightline.server.routes import api, joining, moderation, own, player, review, staff, studies, visitor
 from sightline.server.security.headers import Guard
 from sightline.server.storage.answers import NotYours
+from sightline.server.voice import voice_of
 
 BUSIEST_FIRST = (api, visitor, player, own, joining, staff, studies, moderation, review)
 
@@ -39,7 +40,12 @@ def create_app(server: Server) -> FastAPI:
     app.state.server = server
     for routes in BUSIEST_FIRST:
         app.include_router(routes.router)
-    app.add_middleware(Guard)
+    app.add_middleware(
+        Guard,
+        root=server.root,
+        https_only=server.public_url.startswith("https://"),
+        is_staff=server.is_staff,
+    )
     app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=list(server.trusted_proxies))
     app.add_exception_handler(Problem, _problem)
     app.add_exception_handler(UsageError, _problem)
@@ -58,6 +64,10 @@ TITLES = {
 }
 
 
+NO_WAY = {404: "There is nothing at this address.", 405: "This cannot be done here."}
+MALFORMED, SORRY = "This is not what was asked for.", "Sorry"
+
+
 async def _problem(request: Request, fault: Exception) -> Response:
     """Wrong use, told in the asker's form. Nothing of the inside is shown."""
     status, message = 400, str(fault)
@@ -67,17 +77,17 @@ async def _problem(request: Request, fault: Exception) -> Response:
     elif isinstance(fault, NotYours):
         status = 409
     elif isinstance(fault, RequestValidationError):
-        status, message = 422, "This is not what was asked for."
+        status, message = 422, MALFORMED
     elif isinstance(fault, HTTPException):
         status = fault.status_code
-        message = {404: "There is nothing at this address.", 405: "This cannot be done here."}.get(
-            status, "No."
-        )
+        message = NO_WAY.get(status, TITLES[403])
         headers = dict(fault.headers or {})
+    say = voice_of(request)
+    message = say(message)
     if request.url.path.startswith("/api/"):
         return JSONResponse({"error": message}, status, headers)
     if status == 401 and request.url.path.startswith("/staff"):
         return RedirectResponse("/staff/login", 303)
-    response = page(request, "problem.html", status, title=TITLES.get(status, "Sorry"), message=message)
+    response = page(request, "problem.html", status, title=say(TITLES.get(status, SORRY)), message=message)
     response.headers.update(headers)
     return response

@@ -5,17 +5,18 @@ from collections.abc import Iterable, Sequence
 from markupsafe import Markup
 
 from sightline.charts import Sheet
+from sightline.people.words import Say, english
 
 WIDTH, HEIGHT, FOOT = 480, 180, 26
 PARTS = (("good", "paper"), ("series-1", "paper"), ("line", "ink"))
 """Colours of a bar's parts, and of the numbers on them."""
 
 
-def bars(values: Sequence[tuple[str, float]], title: str) -> Markup:
+def bars(values: Sequence[tuple[str, float]], title: str, say: Say = english) -> Markup:
     """One upright bar per name."""
     top = max((value for _, value in values), default=0)
     if not top:
-        return _empty(title)
+        return _empty(title, say)
     sheet, step = Sheet(WIDTH, HEIGHT), WIDTH / len(values)
     for place, (name, value) in enumerate(values):
         high, middle = (HEIGHT - FOOT - 22) * value / top, (place + 0.5) * step
@@ -40,10 +41,10 @@ def spark(counts: Sequence[int], low: int) -> Markup:
     )
 
 
-def line(values: Sequence[float], title: str) -> Markup:
+def line(values: Sequence[float], title: str, say: Say = english) -> Markup:
     """A line through values in order, with its last value written."""
     if len(values) < 2:
-        return _empty(title)
+        return _empty(title, say)
     low, high, right = min(0.0, *values), max(values), WIDTH - 46
     sheet, span = Sheet(WIDTH, HEIGHT), (high - low) or 1
 
@@ -58,11 +59,11 @@ def line(values: Sequence[float], title: str) -> Markup:
     return _drawn(sheet, title, [("start", f"{values[0]:g}"), ("end", f"{values[-1]:g}")])
 
 
-def progress(parts: Sequence[tuple[str, int]], title: str) -> Markup:
+def progress(parts: Sequence[tuple[str, int]], title: str, say: Say = english) -> Markup:
     """One bar that is cut into named parts."""
     whole = sum(count for _, count in parts)
     if not whole:
-        return _empty(title)
+        return _empty(title, say)
     sheet, left, x = Sheet(WIDTH, 46), 0.0, 0.0
     for (name, count), (colour, letters) in zip(parts, PARTS, strict=False):
         wide = WIDTH * count / whole
@@ -77,11 +78,16 @@ def progress(parts: Sequence[tuple[str, int]], title: str) -> Markup:
 
 
 def scatter(
-    dots: Sequence[tuple[float, float, str, bool]], title: str, across: str, upward: str, most_across: float
+    dots: Sequence[tuple[float, float, str, bool]],
+    title: str,
+    across: str,
+    upward: str,
+    most_across: float,
+    say: Say = english,
 ) -> Markup:
     """Dots (x, y in 0-1, name, marked or not)."""
     if not dots:
-        return _empty(title)
+        return _empty(title, say)
     sheet, foot = Sheet(WIDTH, HEIGHT), HEIGHT - FOOT
     sheet.line((34, 6), (34, foot), (WIDTH, foot), width=1.5)
     sheet.text(WIDTH, HEIGHT - 8, across, size=12, anchor="end")
@@ -95,9 +101,9 @@ def scatter(
     return _drawn(sheet, title, [(name, f"{across} {x:.1f}, {upward} {y:.2f}") for x, y, name, _ in dots])
 
 
-def _empty(title: str) -> Markup:
+def _empty(title: str, say: Say) -> Markup:
     sheet = Sheet(WIDTH, HEIGHT)
-    sheet.text(WIDTH / 2, HEIGHT / 2, "Nothing to show yet", size=12)
+    sheet.text(WIDTH / 2, HEIGHT / 2, say("Nothing to show yet"), size=12)
     return _drawn(sheet, title, ())
 
 

@@ -4,7 +4,9 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from http.cookies import CookieError, SimpleCookie
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 from fastapi import Request, Response
 from sqlalchemy import Connection
@@ -40,8 +42,13 @@ class Server:
         limits: Limits | None = None,
         clock: Callable[[], float] = time.time,
         trusted_proxies: Sequence[str] = ("127.0.0.1",),
+        public_url: str = "",
     ) -> None:
         self.database = database
+        self.public_url = public_url.rstrip("/")
+        """Where people reach this server, as links outside of it name it; empty: where the request came to."""
+        self.root = urlsplit(self.public_url).path.rstrip("/")
+        """The path under which it is served: before every address of its pages."""
         self.trusted_proxies = tuple(trusted_proxies)
         """Addresses or networks whose word on the client's address and scheme is taken."""
         self.writer = Writer(database)
@@ -62,6 +69,22 @@ class Server:
         if known[1] is None:
             raise Problem(404, "There is no such study.")
         return known[1]
+
+    def is_staff(self, cookies: str) -> bool:
+        """Whether a staff member who is logged in sent these cookies."""
+        try:
+            value = SimpleCookie(cookies).get(COOKIE)
+        except CookieError:
+            return False
+        return self.staff_name(self.sessions.read(value.value if value else None)) is not None
+
+    def staff_name(self, session: Session) -> str | None:
+        """The staff member whom a session belongs to, while it holds."""
+        login = session.staff
+        if login is None or self.clock() - login[2] >= STAFF_LIFETIME:
+            return None
+        with self.database.read() as connection:
+            return staff.name_of(connection, login[0], login[1])
 
     def forget_studies(self) -> None:
         self._studies.clear()
@@ -95,6 +118,13 @@ def server_of(request: Request) -> Server:
     return server
 
 
+def address_for(request: Request, path: str) -> str:
+    """The whole address of a page of ours, for people to pass on."""
+    server = server_of(request)
+    here = f"{request.url.scheme}://{request.headers.get('host', '')}"
+    return f"{server.public_url or here}{path}"
+
+
 def session_of(request: Request) -> Session:
     session: Session | None = getattr(request.state, "session", None)
     if session is None:
@@ -106,14 +136,24 @@ def session_of(request: Request) -> Session:
 def keep_session(request: Request, response: Response) -> None:
     """Send the session with an answer."""
     value = server_of(request).sessions.write(session_of(request))
-    secure = request.url.scheme == "https"
-    response.set_cookie(COOKIE, value, max_age=LIFETIME, httponly=True, samesite="lax", secure=secure)
+    server = server_of(request)
+    secure = request.url.scheme == "https" or server.public_url.startswith("https://")
+    response.set_cookie(
+        COOKIE,
+        value,
+        max_age=LIFETIME,
+        path=server.root or "/",
+        httponly=True,
+        samesite="lax",
+        secure=secure,
+    )
 
 
 def check_csrf(request: Request, token: str | None) -> None:
     """Only pages of ours may send things in the visitor's name."""
     origin = request.headers.get("origin")
-    if origin is not None and origin.split("://")[-1] != request.headers.get("host"):
+    ours = (request.headers.get("host"), urlsplit(server_of(request).public_url).netloc or None)
+    if origin is not None and origin.split("://")[-1] not in ours:
         raise Problem(403, "This came from another site.")
     if not server_of(request).sessions.csrf_holds(session_of(request), token):
         raise Problem(403, "This page has grown old. Reload it and try again.")
@@ -151,10 +191,6 @@ def rater_of(request: Request, slug: str) -> int:
 
 def staff_of(request: Request) -> str:
     """The name of the staff member, or the way to the login page."""
-    login = session_of(request).staff
-    server = server_of(request)
-    if login is not None and server.clock() - login[2] < STAFF_LIFETIME:
-        with server.database.read() as connection:
-            if name := staff.name_of(connection, login[0], login[1]):
-                return name
+    if name := server_of(request).staff_name(session_of(request)):
+        return name
     raise Problem(401, "Staff only: please log in.")

@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from sightline.people.words import direction, speaker
 from sightline.server.context import keep_session, server_of, session_of
+from sightline.server.voice import language_of
 
 HERE = Path(str(importlib.resources.files("sightline.server")))
 STATIC = HERE / "static"
@@ -27,7 +28,6 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals["static"] = static_url
     made.filters["day"] = lambda at: time.strftime("%Y-%m-%d %H:%M", time.gmtime(at))
     made.filters["percent"] = lambda share: "–" if share is None else f"{100 * share:.0f} %"
     return made
@@ -41,15 +41,15 @@ def static_url(name: str) -> str:
 
 def page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
     """A page for this visitor, with the token its forms need."""
-    session = session_of(request)
-    stored = values.get("stored")
-    language = stored.study.language if stored is not None and not template.startswith("staff/") else "en"
+    session, root = session_of(request), server_of(request).root
+    language = language_of(request, values.get("stored"))
     text = (
         environment()
         .get_template(template)
         .render(
             csrf=server_of(request).sessions.csrf(session),
-            path=request.url.path,
+            root=root,
+            static=lambda name: root + static_url(name),
             is_staff=session.staff is not None,
             language=language,
             direction=direction(language),

@@ -13,6 +13,7 @@ from sightline.server.storage import schema as t
 from sightline.server.storage.judgements import Judgement, by_question, judgements, table
 from sightline.server.storage.studies import StoredStudy
 
+ONLY_BUSIEST = "Only the raters with most answers are shown."
 MOST_RATERS = 150
 """So many get intervals: their cost grows with the square of the number of raters."""
 NORMAL = 1.96
@@ -87,7 +88,7 @@ def _fits(
 ) -> tuple[tuple[RaterFit, ...], str]:
     given = (~np.isnan(values)).sum(axis=1)
     busiest = np.sort(np.argsort(-given, kind="stable")[:MOST_RATERS])
-    note = f"of {len(raters)} raters the {MOST_RATERS} with most answers" if len(raters) > MOST_RATERS else ""
+    note = ONLY_BUSIEST if len(raters) > MOST_RATERS else ""
     values = values[busiest]
     values = values[:, ~np.isnan(values).all(axis=0)]
     try:

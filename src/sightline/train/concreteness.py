@@ -27,7 +27,7 @@ FOLDS = 3
 
 
 @dataclass(frozen=True)
-class Recipe:
+class ConcretenessRecipe:
     """What the training may vary. The defaults made the embedded lexicon."""
 
     epochs: int = 12
@@ -55,7 +55,9 @@ def _slot(word: str, slots: int) -> int:
     return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=4).digest(), "big") % slots
 
 
-def train(data: Path, teacher: Path, out: Path, recipe: Recipe, progress: Progress) -> dict[str, float]:
+def train(
+    data: Path, teacher: Path, out: Path, recipe: ConcretenessRecipe, progress: Progress
+) -> dict[str, float]:
     """Learn from the ratings, write `lexicon.npz` to `out`, and return the correlations on held-out words."""
     ratings = read_ratings(data)
     pieces = PieceTable(teacher)
@@ -121,7 +123,12 @@ def features(words: Sequence[str], teacher: Path, progress: Progress) -> Floats:
 
 
 def fit(
-    x: Floats, rows: Sequence[int], y: Floats, folds: Sequence[int], recipe: Recipe, progress: Progress
+    x: Floats,
+    rows: Sequence[int],
+    y: Floats,
+    folds: Sequence[int],
+    recipe: ConcretenessRecipe,
+    progress: Progress,
 ) -> tuple[Floats, Floats]:
     """Ratings and uncertainties of every row of `x`: one network per fold left out, averaged."""
     mean, deviation = x[rows].mean(axis=0), x[rows].std(axis=0) + 1e-6
@@ -143,7 +150,9 @@ def fit(
     return np.clip(np.mean(values, axis=0), LOWEST, HIGHEST), spread
 
 
-def _network(x: Floats, rows: NDArray[Any], y: Floats, recipe: Recipe, seed: int) -> tuple[Floats, Floats]:
+def _network(
+    x: Floats, rows: NDArray[Any], y: Floats, recipe: ConcretenessRecipe, seed: int
+) -> tuple[Floats, Floats]:
     torch: Any = extra("torch", "train")
     nn = torch.nn
     torch.manual_seed(seed)
@@ -175,7 +184,7 @@ def _network(x: Floats, rows: NDArray[Any], y: Floats, recipe: Recipe, seed: int
 
 
 def fit_pieces(
-    pieces: PieceTable, words: Sequence[str], y: Floats, recipe: Recipe
+    pieces: PieceTable, words: Sequence[str], y: Floats, recipe: ConcretenessRecipe
 ) -> tuple[NDArray[np.float64], float]:
     """A rating for each word piece, so that their mean predicts a word's: ridge regression."""
     x = pieces.of_words(words).astype(np.float64)

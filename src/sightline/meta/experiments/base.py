@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from sightline.items import Failure, Item, Key
-from sightline.meta.evaluate import SAMPLES, Evaluation, Row, evaluate
+from sightline.meta.evaluate import SAMPLES, Evaluation, MetaRow, evaluate
 from sightline.meta.protocols.base import Observations
 from sightline.meta.ratings import Scale
 from sightline.meta.scoring import Scored
@@ -55,12 +55,12 @@ class Given:
         """The columns of the headline's interval."""
         return f"{self.headline} low", f"{self.headline} high"
 
-    def cells(self, row: Row) -> Cells:
+    def cells(self, row: MetaRow) -> Cells:
         """A row's coefficients and the headline's interval."""
         return (*row.correlation.values.values(), *(row.ci.get(self.headline) or (None, None)))
 
 
-def why(row: Row) -> str | None:
+def why(row: MetaRow) -> str | None:
     return row.correlation.why or row.ci_why
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sightline.items import Failure
 from sightline.meta.correlation import NAMES
-from sightline.meta.evaluate import Comparison, Evaluation, Row
+from sightline.meta.evaluate import Evaluation, MetaRow, MetricDifference
 from sightline.meta.protocols.base import Protocol
 from sightline.meta.raters import Preferences
 from sightline.report.page import number
@@ -69,7 +69,7 @@ def between(ends: tuple[float, float] | None) -> str:
     return f"[{percent(ends[0])}, {percent(ends[1])}]" if ends else ""
 
 
-def with_interval(row: Row, name: str) -> str:
+def with_interval(row: MetaRow, name: str) -> str:
     return f"{percent(row.correlation.values[name])} {between(row.ci.get(name))}".rstrip()
 
 
@@ -161,7 +161,7 @@ def comparison_table(study: Findings, criterion: str) -> tuple[list[str], list[l
     return heads, [_comparison(pair, name) for pair in pairs]
 
 
-def _comparison(pair: Comparison, name: str) -> list[Value]:
+def _comparison(pair: MetricDifference, name: str) -> list[Value]:
     p, test = pair.p[name], pair.williams
     return [
         (f"{pair.metric} − {pair.other}", ""),

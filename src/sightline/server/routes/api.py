@@ -62,14 +62,14 @@ def _json(value: object) -> Response:
     return Response(msgspec.json.encode(value), media_type="application/json")
 
 
-def task_out(stored: StoredStudy, task: Task | None) -> dict[str, Any] | None:
+def task_out(stored: StoredStudy, task: Task | None, root: str) -> dict[str, Any] | None:
     """What a rater may know of an item: never its role, its source or its expert level."""
     if task is None:
         return None
     content = task.content
     return {
         "item": task.item,
-        "pictures": [f"/pictures/{stored.slug}/{sha}.webp" for sha in content.get("pictures", ())],
+        "pictures": [f"{root}/pictures/{stored.slug}/{sha}.webp" for sha in content.get("pictures", ())],
         "text": content.get("text", ""),
         "sentences": content.get("sentences"),
     }
@@ -86,7 +86,7 @@ def turn_job(server: Server, stored: StoredStudy, rater: int) -> Any:
     return job
 
 
-def outcome_out(stored: StoredStudy, outcome: Outcome) -> dict[str, Any]:
+def outcome_out(stored: StoredStudy, outcome: Outcome, root: str) -> dict[str, Any]:
     heard = outcome.feedback
     return {
         "answer": outcome.answer,
@@ -95,7 +95,7 @@ def outcome_out(stored: StoredStudy, outcome: Outcome) -> dict[str, Any]:
         "event": outcome.event,
         "notice": notice_out(stored, outcome.notice),
         "standing": outcome.standing,
-        "next": task_out(stored, outcome.next),
+        "next": task_out(stored, outcome.next, root),
     }
 
 
@@ -117,7 +117,13 @@ async def turn(request: Request, slug: str) -> Response:
     server = server_of(request)
     rater, stored = rater_of(request, slug), server.study(slug)
     row, task = await server.write(turn_job(server, stored, rater))
-    return _json({"standing": answers.standing(row), "next": task_out(stored, task), "state": stored.state})
+    return _json(
+        {
+            "standing": answers.standing(row),
+            "next": task_out(stored, task, server.root),
+            "state": stored.state,
+        }
+    )
 
 
 @router.post("/studies/{slug}/answers", responses=FAULTS)
@@ -129,7 +135,7 @@ async def answer(
     stored, now = server.study(slug), server.clock()
     sent = Submission(body.item, body.token, body.answers, body.seconds)
     outcome = await server.write(lambda c: answers.submit(c, stored, rater, sent, now))
-    return _json(outcome_out(stored, outcome))
+    return _json(outcome_out(stored, outcome, server.root))
 
 
 @router.post("/studies/{slug}/skips", responses=FAULTS)
@@ -141,7 +147,13 @@ async def skip(
     stored, now = server.study(slug), server.clock()
     await server.write(lambda c: answers.skip(c, stored, rater, body.item, now, body.report))
     row, task = await server.write(turn_job(server, stored, rater))
-    return _json({"standing": answers.standing(row), "next": task_out(stored, task), "state": stored.state})
+    return _json(
+        {
+            "standing": answers.standing(row),
+            "next": task_out(stored, task, server.root),
+            "state": stored.state,
+        }
+    )
 
 
 @router.post("/descriptions/check", responses=FAULTS)
@@ -156,4 +168,5 @@ async def check(
     check_limit(request, "answer", session.id)
     study = server.study(body.study).study if body.study in session.raters else None
     rules, say = (study.kept_rules, speaker(study.language)) if study else (DEFAULT_RULES, english)
-    return _json({"complaints": check_description(body.model_dump(exclude={"study"}), rules, say)})
+    found = check_description(body.model_dump(exclude={"study"}), rules, say, advise=say is english)
+    return _json({"complaints": found})

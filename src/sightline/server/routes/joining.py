@@ -10,6 +10,7 @@ from sqlalchemy import RowMapping
 from sightline.errors import UsageError
 from sightline.server.context import (
     Problem,
+    address_for,
     check_csrf,
     check_limit,
     count_failures,
@@ -136,7 +137,7 @@ def leave(request: Request, slug: str, csrf: Annotated[str, Form()] = "") -> Res
 
 
 def resume_link(request: Request, code: str) -> str:
-    return f"{request.url.scheme}://{request.headers.get('host', '')}/resume/{code}"
+    return address_for(request, f"/resume/{code}")
 
 
 @router.get("/resume")

@@ -10,6 +10,7 @@ from sightline.server import charts
 from sightline.server.context import check_csrf, server_of, staff_of
 from sightline.server.pages import page
 from sightline.server.storage import disputes, moderation, staff, watch
+from sightline.server.voice import voice_of
 
 router = APIRouter(prefix="/staff/studies/{slug}", include_in_schema=False)
 
@@ -26,7 +27,10 @@ def raters_page(request: Request, slug: str) -> Response:
         if row["quality"].agreement is not None and row["quality"].seconds is not None
     ]
     most = max((dot[0] for dot in dots), default=1.0)
-    chart = charts.scatter(dots, "Raters", "seconds per item", "agreement with others", most)
+    say = voice_of(request)
+    chart = charts.scatter(
+        dots, say("Raters"), say("seconds per item"), say("agreement with others"), most, say
+    )
     return page(
         request, "staff/raters.html", who=who, stored=stored, study=stored.study, rows=rows, chart=chart
     )

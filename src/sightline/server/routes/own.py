@@ -8,6 +8,7 @@ from fastapi.responses import RedirectResponse
 
 from sightline.people import descriptions
 from sightline.people.forms import levels_of, words_of
+from sightline.people.words import Say, speaker
 from sightline.server import charts
 from sightline.server.context import Problem, check_csrf, check_limit, rater_of, server_of
 from sightline.server.pages import page
@@ -28,6 +29,7 @@ def record(request: Request, slug: str) -> Response:
         rows = records.own(connection, rater["id"])
         days = records.daily(connection, rater["id"])
         rank = raters.rank(connection, stored.id, rater["points"])
+    say = speaker(stored.study.language)
     given = [row for row in rows if row["phase"] not in TRAINING]
     running, sums = 0, []
     for row in reversed(given):
@@ -41,42 +43,45 @@ def record(request: Request, slug: str) -> Response:
         stored=stored,
         study=stored.study,
         rater=rater,
-        rows=[{**row, "told": told_answer(stored.study, row)} for row in given[:SHOWN]],
+        rows=[{**row, "told": told_answer(stored.study, row, say)} for row in given[:SHOWN]],
         rank=rank,
         days=days,
         code=code,
         link=resume_link(request, code),
-        points_chart=charts.line(sums, "Your points over time"),
+        points_chart=charts.line(sums, say("Your points over time"), say),
         levels_chart=charts.bars(
-            [(str(v), levels[v]) for v in stored.study.levels.values], "Levels you chose"
+            [(str(v), levels[v]) for v in stored.study.levels.values], say("Levels you chose"), say
         ),
         has_levels=bool(levels),
     )
 
 
-def told_answer(study: Any, row: Any) -> list[tuple[str, str]]:
+def told_answer(study: Any, row: Any, say: Say) -> list[tuple[str, str]]:
     """An answer as question and answer, for people to read."""
     content, answers = row["content"], row["answers"] or {}
     if row["value"] is not None:
         label = next((level.label for level in study.levels.levels if level.value == row["value"]), "")
-        return [("", f"{row['value']} · {label}" if label else str(row["value"]))]
+        return [("", f"{row['value']} · {say(label)}" if label else str(row["value"]))]
     if study.kind == "pairwise preference":
         pair = content.get("pair", ())
         better = answers.get("better")
         chosen = pair[better] if isinstance(better, int) and better < len(pair) else None
-        return [("truer", " ".join(words_of(chosen)) if chosen else "neither")]
+        return [(say("truer"), " ".join(words_of(chosen)) if chosen else say("neither"))]
     if study.kind == "error marking":
         words = words_of(content)
         marked = [words[place] for place in answers.get("errors", ()) if place < len(words)]
-        return [("marked", ", ".join(marked) or "nothing")]
+        return [(say("marked"), ", ".join(marked) or say("nothing"))]
     found = []
     for name, value in answers.items():
         number, _, criterion = name.partition(".")
         if name == "best":
-            found.append(("best", f"story {int(value) + 1}"))
+            found.append((say("best"), say("Story {number}", number=int(value) + 1)))
+        elif criterion:
+            story = say("Story {number}", number=int(number) + 1)
+            found.append((f"{story}: {say(criterion)}", str(value)))
         else:
-            found.append((f"story {int(number) + 1}: {criterion}" if criterion else name, str(value)))
-    return [(descriptions.QUESTIONS.get(name, name), value) for name, value in found]
+            found.append((say(descriptions.QUESTIONS.get(name, name)), str(value)))
+    return found
 
 
 @router.post("/disputes")

@@ -69,7 +69,7 @@ async def _page(
         "stored": stored,
         "study": stored.study,
         "rater": row,
-        "task": task_out(stored, task),
+        "task": task_out(stored, task, server.root),
         "token": secrets.token_hex(16),
         "fault": fault,
         "given": {name: _field(value) for name, value in (given or back or {}).items()},

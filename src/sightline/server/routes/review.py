@@ -12,6 +12,7 @@ from sightline.server.context import check_csrf, server_of, staff_of
 from sightline.server.pages import page
 from sightline.server.routes.own import told_answer
 from sightline.server.storage import review, staff
+from sightline.server.voice import voice_of
 
 router = APIRouter(prefix="/staff/studies/{slug}", include_in_schema=False)
 
@@ -31,13 +32,14 @@ def answers_page(
         rows, count = review.read(
             connection, stored, rater=rater or None, item=item or None, state=state or None, page=number
         )
+    say = voice_of(request)
     return page(
         request,
         "staff/answers.html",
         who=who,
         stored=stored,
         study=stored.study,
-        rows=[{**row, "told": told_answer(stored.study, row)} for row in rows],
+        rows=[{**row, "told": told_answer(stored.study, row, say)} for row in rows],
         count=count,
         number=number,
         pages=max(1, math.ceil(count / review.PAGE)),

@@ -11,11 +11,13 @@ from sightline.errors import UsageError
 from sightline.people.notices import notes
 from sightline.people.study import UNLEVELLED, form_of, parse_study
 from sightline.server import archive, charts, exchange, setup
-from sightline.server.context import Problem, check_csrf, check_limit, server_of, staff_of
+from sightline.server.context import Problem, address_for, check_csrf, check_limit, server_of, staff_of
 from sightline.server.pages import page
 from sightline.server.storage import judgements, moderation, qualification, raters, records, staff, studies
+from sightline.server.voice import voice_of
 
 router = APIRouter(prefix="/staff/studies", include_in_schema=False)
+PARTS = (("done", "done"), ("begun", "started"), ("untouched", "untouched"))
 MEDIA = {
     "jsonl": "application/x-ndjson",
     "csv": "text/csv; charset=utf-8",
@@ -56,16 +58,16 @@ def new(
 @router.get("/{slug}")
 def overview(request: Request, slug: str) -> Response:
     who, server = staff_of(request), server_of(request)
-    stored = server.study(slug)
+    stored, say = server.study(slug), voice_of(request)
     with server.database.read() as connection:
         progress = records.progress(connection, stored.id)
         levels = judgements.level_counts(connection, stored)
         days = records.per_day(connection, stored.id)
-        told = notes(stored.study, records.roles(connection, stored.id))
+        told = notes(stored.study, records.roles(connection, stored.id), say)
         hard = judgements.hardest(connection, stored)
         invitations = moderation.invitations(connection, stored.id)
         outlook = qualification.outlook(connection, stored)
-    parts = [("done", progress["done"]), ("begun", progress["started"]), ("untouched", progress["untouched"])]
+    parts = [(say(name), progress[key]) for name, key in PARTS]
     return page(
         request,
         "staff/study.html",
@@ -80,9 +82,9 @@ def overview(request: Request, slug: str) -> Response:
         invitations=invitations,
         outlook=outlook,
         link=request.query_params.get("link"),
-        progress_chart=charts.progress(parts, "Items done, begun and untouched"),
-        levels_chart=charts.bars(levels, "Ratings per level"),
-        days_chart=charts.bars(days, "Ratings per day"),
+        progress_chart=charts.progress(parts, say("Items done, begun and untouched"), say),
+        levels_chart=charts.bars(levels, say("Ratings per level"), say),
+        days_chart=charts.bars(days, say("Ratings per day"), say),
     )
 
 
@@ -143,7 +145,7 @@ def invite(
         return token
 
     token = server.write_now(job)
-    link = f"{request.url.scheme}://{request.headers.get('host', '')}/join/{token}"
+    link = address_for(request, f"/join/{token}")
     return page(request, "staff/invitation.html", who=who, stored=stored, link=link, uses=uses)
 
 

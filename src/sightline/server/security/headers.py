@@ -25,8 +25,9 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
 }
 _RAW = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+HSTS = (b"strict-transport-security", b"max-age=31536000")
 SMALL, LARGE = 256 * 1024, 25 * 2**20
-LARGE_PATHS = ("/staff/",)
+LARGE_PATHS = ("/staff/studies/",)
 log = logging.getLogger("sightline.server")
 
 
@@ -35,17 +36,42 @@ class TooLarge(Exception):  # noqa: N818
 
 
 class Guard:
-    """Outermost layer of the application."""
+    """Outermost layer of the application.
 
-    def __init__(self, app: App) -> None:
-        self.app = app
+    `root` is the path under which it is served: a proxy may hand it on or take it away. Where it is reached by
+    https alone, browsers are told so. `is_staff` says of a request's cookies whether a staff member sent it: only
+    they may send files.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        root: str = "",
+        https_only: bool = False,
+        is_staff: Callable[[str], bool] = lambda cookies: False,
+    ) -> None:
+        self.app, self.root, self.is_staff = app, root, is_staff
+        self.headers = [*_RAW, HSTS] if https_only else _RAW
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        limit = LARGE if scope["path"].startswith(LARGE_PATHS) else SMALL
+        scope = self._below_root(scope)
+        limit = SMALL
         started = False
+
+        def check(size: int) -> None:
+            """So much may be sent here by whoever this is; who it is is asked when it matters."""
+            nonlocal limit
+            if (
+                size > limit == SMALL
+                and scope["path"].startswith(LARGE_PATHS)
+                and self.is_staff(_cookies(scope))
+            ):
+                limit = LARGE
+            if size > limit:
+                raise TooLarge
 
         async def guarded_send(message: Message) -> None:
             nonlocal started
@@ -54,7 +80,9 @@ class Guard:
                 headers = MutableHeaders(raw=message.setdefault("headers", []))
                 if "cache-control" not in headers:
                     headers["cache-control"] = "no-store"
-                message["headers"] = [*message["headers"], *_RAW]
+                if self.root and headers.get("location", "").startswith("/"):
+                    headers["location"] = self.root + headers["location"]
+                message["headers"] = [*message["headers"], *self.headers]
             await send(message)
 
         received = 0
@@ -63,13 +91,11 @@ class Guard:
             nonlocal received
             message = await receive()
             received += len(message.get("body", b""))
-            if received > limit:
-                raise TooLarge
+            check(received)
             return message
 
         try:
-            if _declared(scope) > limit:
-                raise TooLarge
+            check(_declared(scope))
             await self.app(scope, counted_receive, guarded_send)
         except TooLarge:
             if not started:
@@ -78,6 +104,17 @@ class Guard:
             log.exception("%s %s failed", scope["method"], scope["path"])
             if not started:
                 await _plain(guarded_send, 500, "Something went wrong on our side. Please try again.")
+
+    def _below_root(self, scope: Message) -> Message:
+        path = scope["path"]
+        if not self.root or not (path == self.root or path.startswith(f"{self.root}/")):
+            return scope
+        short = path[len(self.root) :] or "/"
+        return {**scope, "path": short, "raw_path": short.encode()}
+
+
+def _cookies(scope: Message) -> str:
+    return "; ".join(value.decode("latin-1") for name, value in scope["headers"] if name == b"cookie")
 
 
 def _declared(scope: Message) -> int:

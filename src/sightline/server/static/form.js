@@ -15,7 +15,7 @@ function describe() {
   const check = async (all) => {
     const mine = ++asked;
     const given = Object.fromEntries(axes.map((axis) => [axis, form.elements[axis].value]));
-    const reply = await fetch("/api/descriptions/check", {
+    const reply = await fetch(`${document.documentElement.dataset.root}/api/descriptions/check`, {
       method: "POST",
       headers: { "content-type": "application/json", "x-csrf-token": form.dataset.csrf },
       body: JSON.stringify({ ...given, study: form.dataset.study }),

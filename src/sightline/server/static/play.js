@@ -1,5 +1,6 @@
 // The rating game: rate, see how others saw it, go on. The page works without this; with it, it flows.
 const game = document.getElementById("game");
+const root = document.documentElement.dataset.root;
 const at = (id) => document.getElementById(id);
 const said = JSON.parse(game.dataset.words);
 const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
@@ -19,7 +20,7 @@ async function call(path, body) {
   // A lost reply is asked for again with the same token: the rating counts once.
   for (let attempt = 0; ; attempt++) {
     try {
-      const reply = await fetch(`/api/studies/${game.dataset.study}/${path}`, {
+      const reply = await fetch(`${root}/api/studies/${game.dataset.study}/${path}`, {
         method: body ? "POST" : "GET",
         headers: { "content-type": "application/json", "x-csrf-token": game.dataset.csrf },
         body: body && JSON.stringify(body),
@@ -164,7 +165,7 @@ async function pass(report) {
 async function dispute(event) {
   event.preventDefault();
   const body = new URLSearchParams({ csrf: game.dataset.csrf, answer, reason: at("reason").value });
-  const reply = await fetch(`/studies/${game.dataset.study}/disputes`, { method: "POST", body, redirect: "manual" });
+  const reply = await fetch(`${root}/studies/${game.dataset.study}/disputes`, { method: "POST", body, redirect: "manual" });
   if (reply.type !== "opaqueredirect") {
     at("dispute-fault").textContent = said.why;
     at("dispute-fault").hidden = false;

@@ -73,7 +73,7 @@ def use_invitation(connection: Connection, study_id: int, token: str) -> bool:
 def tidy_name(name: str) -> str:
     name = " ".join("".join(letter for letter in name if letter.isprintable()).split())[:NAME_LENGTH].strip()
     if not name:
-        raise UsageError(f"choose a name of 1 to {NAME_LENGTH} characters")
+        raise UsageError("choose a name of 1 to 40 characters")
     return name
 
 

@@ -87,7 +87,7 @@ mode = "rule"
 
 
 @dataclass(frozen=True)
-class Recipe:
+class EnglishRecipe:
     """What the training may vary. The defaults made the embedded model."""
 
     epochs: int = 24
@@ -106,7 +106,7 @@ Progress = Callable[[int, float, dict[str, float]], None]
 """Told after each epoch: its number, the mean loss, and the scores on the development trees."""
 
 
-def train(data: Path, teacher: Path, out: Path, recipe: Recipe, progress: Progress) -> Language:
+def train(data: Path, teacher: Path, out: Path, recipe: EnglishRecipe, progress: Progress) -> Language:
     """Train on the data folder's treebank and write the pipeline to `out`."""
     fix_random_seed(recipe.seed)
     trees = read_trees(data / "ud_ewt_train.conllu.gz")
@@ -126,7 +126,7 @@ def train(data: Path, teacher: Path, out: Path, recipe: Recipe, progress: Progre
     return nlp
 
 
-def vocabulary(trees: Sequence[Tree], data: Path, pieces: PieceTable, recipe: Recipe) -> list[str]:
+def vocabulary(trees: Sequence[Tree], data: Path, pieces: PieceTable, recipe: EnglishRecipe) -> list[str]:
     """The most useful words: the treebank's and the stories' own, then the teacher's frequent ones."""
     counts = Counter(word.lower() for tree in trees for word in tree.words) + story_words(data)
     own = [word for word, n in counts.most_common() if n > 1 and len(word) < 20]
@@ -149,7 +149,7 @@ def by_written_form(words: Sequence[str], table: Floats, nlp: Language) -> Vecto
 
 
 def fit(
-    nlp: Language, trees: Sequence[Tree], dev: Sequence[Tree], recipe: Recipe, progress: Progress
+    nlp: Language, trees: Sequence[Tree], dev: Sequence[Tree], recipe: EnglishRecipe, progress: Progress
 ) -> None:
     """Adam with warm-up and linear decay; the best epoch on the development trees is kept."""
     draw = random.Random(recipe.seed)
@@ -177,7 +177,7 @@ def fit(
 
 
 def batches(
-    trees: Sequence[Tree], recipe: Recipe, nlp: Language, draw: random.Random
+    trees: Sequence[Tree], recipe: EnglishRecipe, nlp: Language, draw: random.Random
 ) -> Iterator[list[Example]]:
     """One epoch: neighbouring sentences now and then together, so that sentence starts are learned too."""
     groups = list(_groups(trees, draw))
@@ -209,7 +209,7 @@ def _groups(trees: Sequence[Tree], draw: random.Random) -> Iterator[list[Tree]]:
         place += len(group)
 
 
-def _example(group: Sequence[Tree], recipe: Recipe, nlp: Language, draw: random.Random) -> Example:
+def _example(group: Sequence[Tree], recipe: EnglishRecipe, nlp: Language, draw: random.Random) -> Example:
     chance = draw.random()
     if chance < recipe.lower:
         group = [tree.lower() for tree in group]

@@ -37,14 +37,14 @@ LOW, HIGH = 0.05, 0.45
 
 
 @dataclass(frozen=True)
-class Recipe:
+class PocketRecipe:
     fit: FitConfig = field(default_factory=FitConfig)
     propose: ProposeConfig = field(default_factory=ProposeConfig)
     rows: int | None = None
     """Rows of each file to use; all, if not given."""
 
 
-RECIPE = Recipe(
+RECIPE = PocketRecipe(
     fit=FitConfig(
         image=ImageConfig(depths=(2, 2, 3, 2), drop_path=0.15, dropout=0.25),
         steps=3400,
@@ -64,7 +64,7 @@ RECIPE = Recipe(
 )
 """What the shipped encoder was trained with: four minutes on one H200."""
 
-TINY = Recipe(
+TINY = PocketRecipe(
     fit=FitConfig(
         image=ImageConfig(side=32, widths=(16, 16, 32, 32), depths=(1, 1, 1, 1)),
         steps=4,
@@ -85,7 +85,7 @@ def train(
     data: Path,
     teacher: str,
     out: Path,
-    recipe: Recipe,
+    recipe: PocketRecipe,
     device: str | None = None,
     made: int = 60_000,
     log: Callable[[Any], None] = print,

@@ -16,7 +16,7 @@ SMALLEST_REGION = 0.12
 
 
 @dataclass
-class Texts:
+class TaughtTexts:
     """Texts as teacher vectors and word pieces."""
 
     vectors: Any
@@ -33,7 +33,7 @@ class Store:
     flickr_captions: Any
     """[picture, 5] rows of `captions`."""
     coco_captions: Any
-    captions: Texts
+    captions: TaughtTexts
     coco_captioned: Any
     coco_uncaptioned: Any
     words: Any
@@ -45,15 +45,15 @@ class Store:
     region_class: Any
     region_text: Any
     """Row of `labels`: the phrase a caption uses for the region, or its class."""
-    labels: Texts
+    labels: TaughtTexts
     class_text: Any
     """[80] rows of `labels` for the class names."""
     tiny_class: Any
     tiny_text: Any
-    loose: Texts
+    loose: TaughtTexts
     """Single words and made-up phrases, so that the text network follows its teacher beyond captions."""
     dev_images: Any
-    dev_captions: Texts
+    dev_captions: TaughtTexts
     table: Any
     pieces: list[str]
 
@@ -80,11 +80,11 @@ def load_store(
     compact[torch.as_tensor(kept, device=device)] = torch.arange(len(kept), device=device)
     compact[0] = 0
 
-    def embed(some: list[str]) -> Texts:
+    def embed(some: list[str]) -> TaughtTexts:
         vectors, ids = teacher.embed(some)
         first, last = teacher.tokenizer.cls_token_id, teacher.tokenizer.sep_token_id
         ids = torch.where((ids == first) | (ids == last), 0, ids)[:, 1:]
-        return Texts(vectors, compact[ids])
+        return TaughtTexts(vectors, compact[ids])
 
     regions = _regions(coco, rng)
     labels: dict[str, int] = {}

@@ -23,7 +23,7 @@ FLAT = 1e-3
 
 
 @dataclass(frozen=True)
-class Recipe:
+class BilinearRecipe:
     """How far each part may move, as variances before any rating is seen; the noise of a pair's mean rating is 1."""
 
     image: float = 0.01
@@ -32,10 +32,10 @@ class Recipe:
 
 
 CHOICES = (
-    Recipe(product=0.03),
-    Recipe(product=0.1),
-    Recipe(product=0.3),
-    Recipe(image=0.02, text=0.1),
+    BilinearRecipe(product=0.03),
+    BilinearRecipe(product=0.1),
+    BilinearRecipe(product=0.3),
+    BilinearRecipe(image=0.02, text=0.1),
 )
 """Between these the validation pictures choose."""
 
@@ -74,7 +74,7 @@ def unpacked(theta: Floats, width: int) -> tuple[Floats, Floats, Floats, Floats]
     return beta, w_i, w_t, W.reshape(width, width)
 
 
-def fit(pairs: RatedSet, recipe: Recipe, tolerance: float = 1e-4) -> dict[str, Floats]:
+def fit(pairs: RatedSet, recipe: BilinearRecipe, tolerance: float = 1e-4) -> dict[str, Floats]:
     """The weights for the pairs' mean ratings; few pairs leave little but the cosine's curve."""
     design = _Design(pairs)
     width = design.width

@@ -25,7 +25,7 @@ VICR, CLIP = "vicr", "clipscore, rescaled"
 
 
 @dataclass(frozen=True)
-class Findings:
+class RaterFindings:
     """Everything measured on pictures the rater had not seen."""
 
     tested: Tested
@@ -61,7 +61,7 @@ def _finite(error: Mapping[str, float]) -> dict[str, float | None]:
     return {name: value if np.isfinite(value) else None for name, value in error.items()}
 
 
-def find(tested: Tested, scale: tuple[float, float], samples: int = 1000, seed: int = 0) -> Findings:
+def find(tested: Tested, scale: tuple[float, float], samples: int = 1000, seed: int = 0) -> RaterFindings:
     """Correlations, absolute errors by range, and coverage, each with an interval from resampled pictures."""
     pairs = tested.pairs
     _, place = np.unique(pairs.groups, return_inverse=True)
@@ -75,7 +75,7 @@ def find(tested: Tested, scale: tuple[float, float], samples: int = 1000, seed: 
     ) / length
     edges, half = half_widths(tested.prediction, pairs.ratings)
     x, _ = observed(tested.prediction, pairs.ratings)
-    return Findings(
+    return RaterFindings(
         tested,
         tested.evaluation(samples, seed),
         tested.ranges(scale),
@@ -93,7 +93,7 @@ def _ci(values: Any, cluster: Any, weights: Any) -> tuple[float, float] | None:
         return interval((weights @ sums) / (weights @ counts))
 
 
-def write(folder: Path, found: Findings, sets: list[RatedSet], about: Mapping[str, Any]) -> None:
+def write(folder: Path, found: RaterFindings, sets: list[RatedSet], about: Mapping[str, Any]) -> None:
     """training.json, report.html, and failures.jsonl as `sightline score` writes it."""
     bins, failures = bins_of(sets, about["scale"]), [failure for one in sets for failure in one.failures]
     told = {
@@ -119,7 +119,7 @@ def write(folder: Path, found: Findings, sets: list[RatedSet], about: Mapping[st
     )
 
 
-def lines(found: Findings) -> list[str]:
+def lines(found: RaterFindings) -> list[str]:
     """The findings in a few lines for the screen."""
     ((first, second), (pair,)) = found.evaluation.rows, found.evaluation.comparisons
     told = [
@@ -143,7 +143,7 @@ def lines(found: Findings) -> list[str]:
     return told
 
 
-def _lead(found: Findings) -> str:
+def _lead(found: RaterFindings) -> str:
     rater, clip = (row.correlation.values["kendall_c"] for row in found.evaluation.rows)
     if rater is None or clip is None:
         return f"Tested on {len(found.tested.pairs):,} pairs of pictures it had not seen."
@@ -153,7 +153,7 @@ def _lead(found: Findings) -> str:
     )
 
 
-def sections(found: Findings, sets: list[RatedSet], about: Mapping[str, Any]) -> list[page.Section]:
+def sections(found: RaterFindings, sets: list[RatedSet], about: Mapping[str, Any]) -> list[page.Section]:
     rows = []
     for row in found.evaluation.rows:
         numbers = [

@@ -14,7 +14,7 @@ from sightline.encoders.rater import predicted
 from sightline.errors import UsageError, extra
 from sightline.items import Item
 from sightline.meta.evaluate import Evaluation, evaluate
-from sightline.train.rater.bilinear import CHOICES, Recipe, fit
+from sightline.train.rater.bilinear import CHOICES, BilinearRecipe, fit
 from sightline.train.rater.errors import Range, ranges, rescale
 from sightline.train.rater.intervals import coverage_of, half_widths
 from sightline.train.rater.pairs import RatedSet
@@ -56,7 +56,7 @@ def fit_form(form: Form, train: RatedSet, validation: RatedSet, seed: int = 0) -
     return Fitted("network", arrays, settings, json.dumps(asdict(recipe)))
 
 
-def _bilinear(pairs: RatedSet, recipe: Recipe) -> Fitted:
+def _bilinear(pairs: RatedSet, recipe: BilinearRecipe) -> Fitted:
     return Fitted("bilinear", fit(pairs, recipe), {}, json.dumps(asdict(recipe)))
 
 
@@ -155,7 +155,7 @@ def cross_test(
 
 def _alone(form: Form, train: RatedSet, model: Fitted, seed: int, validation: RatedSet) -> Fitted:
     """The model that has not learned from the validation pictures: networks never do."""
-    return _bilinear(train, Recipe(**json.loads(model.chosen))) if form == "bilinear" else model
+    return _bilinear(train, BilinearRecipe(**json.loads(model.chosen))) if form == "bilinear" else model
 
 
 def _covered(whole: Tested, held: list[tuple[Floats, RatedSet]]) -> Floats:
@@ -178,7 +178,7 @@ def final_model(form: Form, pairs: RatedSet, tested: Tested, split: Split, seed:
     """Fitted on all pairs, with the settings most splits chose; a network keeps a validation part to stop on."""
     if form == "bilinear":
         name = Counter(tested.chosen).most_common(1)[0][0]
-        return _bilinear(pairs, Recipe(**json.loads(name)))
+        return _bilinear(pairs, BilinearRecipe(**json.loads(name)))
     groups = pairs.groups
     rest = split.train | split.test
     return fit_form(form, pairs.of(rows_in(groups, rest)), pairs.of(rows_in(groups, split.validation)), seed)

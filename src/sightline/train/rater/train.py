@@ -12,7 +12,7 @@ from sightline.errors import UsageError
 from sightline.metrics.clipscore import clipscore
 from sightline.train.rater import report
 from sightline.train.rater.pairs import RatedSet, check_scale, combined, encode, parse_scale, unique
-from sightline.train.rater.report import Findings
+from sightline.train.rater.report import RaterFindings
 from sightline.train.rater.run import FILE, Form, cross_test, final_model, save
 from sightline.train.rater.sources import rated_items
 from sightline.train.rater.splits import folds
@@ -66,7 +66,7 @@ def train(
     samples: int,
     seed: int,
     log: Callable[[str], None],
-) -> Findings:
+) -> RaterFindings:
     """Test on held-out pictures, fit on all, save both with a report."""
     ends = check_scale(sets, parse_scale(scale) if scale else None)
     _make(out)

@@ -21,7 +21,7 @@ SMALLEST = 0.15
 
 
 @dataclass(frozen=True)
-class Pair:
+class RegionWords:
     """A region (x0 y0 x1 y1 in [0, 1]) of a picture, and its words."""
 
     picture: int
@@ -32,7 +32,7 @@ class Pair:
 @dataclass(frozen=True)
 class PairedPicture:
     image: Image.Image
-    pairs: tuple[Pair, ...]
+    pairs: tuple[RegionWords, ...]
 
 
 def coco_pairs(regions: Path, captions: Path | None, seed: int = 0) -> Iterator[PairedPicture]:
@@ -55,7 +55,7 @@ def coco_pairs(regions: Path, captions: Path | None, seed: int = 0) -> Iterator[
             ):
                 if min(w, h) >= SMALLEST:
                     word = str(rng.choice(said[category])) if category in said else COCO_CLASSES[category]
-                    pairs.append(Pair(number, (cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2), word))
+                    pairs.append(RegionWords(number, (cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2), word))
             if pairs:
                 with Image.open(BytesIO(row["image"])) as image:
                     yield PairedPicture(image.convert("RGB"), tuple(pairs))
@@ -106,7 +106,7 @@ def entities_pairs(folder: Path, images: Path) -> Iterator[PairedPicture]:
         except (OSError, ET.ParseError, ValueError) as fault:
             raise UsageError(f"{path}: its annotation or picture cannot be read ({fault})") from None
         pairs = tuple(
-            Pair(number, (x0 / width, y0 / height, x1 / width, y1 / height), words)
+            RegionWords(number, (x0 / width, y0 / height, x1 / width, y1 / height), words)
             for entity, words in sorted(mentions)
             for x0, y0, x1, y1 in boxes.get(entity, ())
             if width and height and x1 > x0 and y1 > y0
