@@ -31,6 +31,9 @@ class BadLine(UsageError):  # noqa: N818 - it is also handed on as a value
         self.reason = reason
         self.id = id
 
+    def __reduce__(self) -> tuple[type["BadLine"], tuple[str, str, str]]:
+        return type(self), (self.where, self.reason, self.id)  # whole on its way from a worker
+
 
 class MissingExtra(UsageError):  # noqa: N818 - named for what is missing
     """A package that comes with an optional extra is not installed; the message has the command that installs it."""

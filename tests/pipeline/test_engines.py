@@ -1,5 +1,9 @@
 """Every engine gives the same scores, to the bit, in the same order."""
 
+import json
+import pickle
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +12,9 @@ import ray
 from PIL import Image
 
 import sightline
+from sightline.cli import main
 from sightline.items import Item
+from sightline.pipeline import engines
 
 
 @pytest.fixture
@@ -24,23 +30,52 @@ def stories(tmp_path: Path) -> list[Item]:
     return [*items, Item("lost", (tmp_path / "none.png", paths[0]), sentences=told)]
 
 
-def test_a_cluster_scores_as_this_process_does(stories: list[Item]) -> None:
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    try:
-        found = {
-            engine: sightline.score(
-                stories,
-                ["groovist", "clipscore"],
-                regions="windows",
-                cache=None,
-                region_count=2,
-                engine=engine,
-            )
-            for engine in ("local", "ray")
-        }
-    finally:
-        ray.shutdown()
+@pytest.fixture
+def cluster() -> Iterator[None]:
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=100 << 20)
+    yield
+    ray.shutdown()
+
+
+def test_a_cluster_scores_as_this_process_does(stories: list[Item], cluster: None) -> None:
+    found = {
+        engine: sightline.score(
+            stories, ["groovist", "clipscore"], regions="windows", cache=None, region_count=2, engine=engine
+        )
+        for engine in ("local", "ray")
+    }
     assert len(found["local"].scores) == 70
     assert found["ray"].scores == found["local"].scores
     assert found["ray"].failures == found["local"].failures
     assert {failure.id for failure in found["ray"].failures} == {"lost"}
+
+
+def test_wrong_use_on_a_worker_is_one_line(
+    stories: list[Item],
+    cluster: None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A worker that finds another content behind a path than this process did says so, as if it were here."""
+    fingerprint = engines.fingerprint
+    monkeypatch.setattr(
+        engines, "fingerprint", lambda *given: {**fingerprint(*given), "encoder": "pocket@of-another-machine"}
+    )
+    story = {"id": "s", "images": [str(path) for path in stories[0].images], "sentences": ["A dog runs."]}
+    file = tmp_path / "stories.jsonl"
+    file.write_text(json.dumps(story))
+    words = ["score", file, "-m", "clipscore", "--engine", "ray", "--no-cache", "-o", tmp_path / "out"]
+    monkeypatch.setattr(sys, "argv", ["sightline", *map(str, words)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    told = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert told.startswith("sightline: a worker has other models or files than this process: ")
+    assert "pocket@of-another-machine" in told and told.count("\n") == 1
+
+
+def test_errors_come_whole_from_a_worker() -> None:
+    line = sightline.BadLine("a.jsonl:3", "not JSON", "x")
+    again = pickle.loads(pickle.dumps(line))
+    assert (str(again), again.where, again.reason, again.id) == (str(line), "a.jsonl:3", "not JSON", "x")

@@ -6,7 +6,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from sightline.errors import UsageError, extra
+from sightline.errors import SightlineError, UsageError, extra
 from sightline.features.base import Features
 from sightline.pipeline.plan import Plan, compute, difference, fingerprint
 from sightline.pipeline.settings import LocalTools, Settings
@@ -49,12 +49,22 @@ def ray(plan: Plan, tools: LocalTools, batches: Iterable[Batch]) -> Iterator[Bat
     specs, settings = tuple(plan.metrics), tools.settings
     expected = tuple(fingerprint(plan, tools).items())
     pending: list[Any] = []
+
+    def oldest() -> Batch:
+        try:
+            done: Batch = cluster.get(pending.pop(0))
+        except cluster.exceptions.RayTaskError as fault:
+            if isinstance(fault.cause, SightlineError):
+                raise fault.cause from None  # as it was said there, without the worker's trace
+            raise
+        return done
+
     for batch in batches:
         pending.append(work.remote(specs, settings, expected, batch))
         if len(pending) >= 2 * int(cluster.cluster_resources().get("CPU", 1)):
-            yield cluster.get(pending.pop(0))
+            yield oldest()
     while pending:
-        yield cluster.get(pending.pop(0))
+        yield oldest()
 
 
 Expected = tuple[tuple[str, str], ...]
