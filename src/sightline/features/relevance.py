@@ -63,7 +63,7 @@ class RegionRelevance(Feature[RelevanceValue]):
                     Unscorable(f"reference {empty} has no words" if empty else "the text has no words")
                 )
             else:
-                rows = [embed.encoder.calibrate(attended(regions, np.array(one))) for one in said]
+                rows = [embed.calibration(attended(regions, np.array(one))) for one in said]
                 found.append(RelevanceValue(np.asarray(rows[0], float), np.asarray(rows[1:], float)))
         return found
 
