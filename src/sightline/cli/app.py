@@ -3,11 +3,13 @@
 import contextlib
 import ctypes
 import sys
-from typing import Annotated, ClassVar
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
 
 import typer
-from rich.console import Console
 
+from sightline.cli.consoles import console as console
+from sightline.cli.consoles import errors as errors
 from sightline.cli.lazy import LazyGroup
 from sightline.errors import UsageError
 from sightline.version import package_version
@@ -31,6 +33,14 @@ class Commands(LazyGroup):
         "train": "Train one of the embedded parts anew.",
     }
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; after Ctrl-C one line tells how it stands."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            errors.print(f"\nsightline: stopped{'; '.join(['', *getattr(stop, '__notes__', ())])}")
+            raise
+
 
 app = typer.Typer(
     name="sightline",
@@ -42,9 +52,6 @@ app = typer.Typer(
 Commands.owner = app
 M_ARENA_MAX = -8
 """Name of the setting in glibc's malloc.h."""
-
-console = Console()
-errors = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
 
 
 def _tell_version(asked: bool) -> None:
@@ -58,6 +65,9 @@ def sightline(
     version: Annotated[
         bool, typer.Option("--version", help="Show the version.", is_eager=True, callback=_tell_version)
     ] = False,
+    config: Annotated[
+        Path | None, typer.Option(help="Options from this file, not from the folder's sightline.toml.")
+    ] = None,
 ) -> None:
     """How true is a text to its pictures?"""
 
