@@ -122,9 +122,9 @@ def test_theta_is_the_one_a_corpus_of_the_same_stories_gives() -> None:
 
 def test_the_range_is_named_in_every_signature() -> None:
     embedder = Embedder(load_encoder("pocket"))
-    before = embedder.parts["range"]
+    before = embedder.calibrated_parts["range"]
     keep(embedder.signature, Calibration("", Curve(0.05, 0.45, 2.0, 0.1), {}), stories=1, pairs=9, on="x")
-    assert Embedder(load_encoder("pocket")).parts["range"] != before
+    assert Embedder(load_encoder("pocket")).calibrated_parts["range"] != before
 
 
 def test_too_few_pairs_are_told() -> None:

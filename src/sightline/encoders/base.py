@@ -82,9 +82,13 @@ class Embedder:
     def parts(self) -> dict[str, str]:
         """What the signature of a score must name."""
         beside = {} if self.precision == "fp32" else {"precision": self.precision}
-        if self.calibration.curve is not None:
-            beside["range"] = self.calibration.curve.digest
         return {"encoder": self.signature, **beside}
+
+    @property
+    def calibrated_parts(self) -> dict[str, str]:
+        """The same for a score that is made of calibrated cosines: it names their curve too."""
+        curve = self.calibration.curve
+        return self.parts if curve is None else {**self.parts, "range": curve.digest}
 
     def texts(self, texts: Sequence[str]) -> Vectors:
         """One row per text."""

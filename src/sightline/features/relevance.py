@@ -72,7 +72,7 @@ class RegionRelevance(Feature[RelevanceValue]):
         return said if self.words == "attended" or not said else [text]
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return tools.embedder.parts
+        return tools.embedder.calibrated_parts
 
 
 def attended(regions: NDArray[Any], words: NDArray[Any]) -> NDArray[np.float64]:

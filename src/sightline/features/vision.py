@@ -149,7 +149,7 @@ class Alignment(Feature[AlignmentValue]):
         return _Job(tuple(first), tuple(first.values()), pictures, boxes)
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return tools.embedder.parts
+        return tools.embedder.calibrated_parts
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ class PairSimilarity(Feature[PairsValue]):
         ]
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return tools.embedder.parts
+        return tools.embedder.calibrated_parts
 
 
 def sentence_pairs(got: Features, tools: Tools) -> list[tuple[str, Picture]] | Unscorable:
