@@ -45,6 +45,9 @@ def saying(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Specs of tiny captioners by kind."""
+    import torch
+
+    torch.set_num_threads(1)  # models so small only wait for each other's threads
     folder = tmp_path_factory.mktemp("captioners")
     return {
         "git": f"git:{save_git(folder / 'git')}",
