@@ -19,6 +19,8 @@ class Commands(LazyGroup):
     place = "sightline.cli."
     lines: ClassVar = {
         "cache": "Show the cache of vectors and regions; prune or verify it.",
+        "calibrate": "Fit an encoder's theta and score range, and keep them for later runs with it.",
+        "caption": "Describe pictures: captions as items that `score` reads, failures, a contact sheet.",
         "compare": "Compare systems: differences with intervals, who wins, and why; or their distance from people.",
         "corpus": "Analyse a caption corpus: words, PMI, confidence, diversity, purity, hard samples.",
         "demo": "Score bundled sample stories: good, mediocre and wrong ones for the same pictures.",
