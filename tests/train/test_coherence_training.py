@@ -228,7 +228,7 @@ def test_stories_of_the_same_pictures_or_text_stay_together(tmp_path: Path) -> N
     ("line", "message"),
     [
         ("{", "not JSON"),
-        ("[1]", "an object"),
+        ("[1]", "not a JSON object"),
         ('{"sentences": [1]}', "needs 'sentences'"),
         ("{}", "needs 'sentences'"),
     ],

@@ -2,18 +2,16 @@
 together.
 """
 
-import gzip
 import hashlib
-import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from sightline.errors import UsageError
+from sightline.io.table import Cells, read_rows
 from sightline.text.sentences import split_sentences
 
 
@@ -31,28 +29,11 @@ class CoherenceStory:
 
 
 def read_stories(paths: Iterable[Path]) -> list[CoherenceStory]:
-    """JSON Lines (gzipped or not) with `sentences` or `text`; `album_id`, `story_id` or `id`; maybe
-    `rovist_c`.
-    """
-    return [story for path in paths for story in _read(path)]
+    """Any table with `sentences` or `text`; `album_id`, `story_id` or `id`; maybe `rovist_c`."""
+    return [_story(row.cells, row.where) for path in paths for row in read_rows(path)]
 
 
-def _read(path: Path) -> Iterator[CoherenceStory]:
-    opened = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opened(path, "rt", encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield _story(json.loads(line), f"{path}:{number}")
-    except (OSError, UnicodeDecodeError) as fault:
-        raise UsageError(f"{path}: cannot be read ({fault})") from None
-    except json.JSONDecodeError as fault:
-        raise UsageError(f"{path}:{number}: not JSON ({fault.msg})") from None
-
-
-def _story(given: Any, where: str) -> CoherenceStory:
-    if not isinstance(given, dict):
-        raise UsageError(f"{where}: a story is an object with 'sentences' or 'text'")
+def _story(given: Cells, where: str) -> CoherenceStory:
     sentences, text = given.get("sentences"), given.get("text")
     if isinstance(sentences, list) and all(isinstance(s, str) for s in sentences):
         found = tuple(s for s in sentences if s.strip())

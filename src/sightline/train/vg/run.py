@@ -22,6 +22,7 @@ from sightline.encoders import load_encoder
 from sightline.encoders.pieces import pieces
 from sightline.encoders.vg import WordTable
 from sightline.errors import UsageError
+from sightline.io.results import told, whole
 from sightline.text.vectors import WordVectors
 from sightline.train.vg.pairs import coco_pairs, entities_pairs
 
@@ -128,7 +129,8 @@ def save_heads(path: Path, heads: VgHeads, encoder: str, vectors: str) -> None:
         "b_t": heads.text.bias.detach().cpu().numpy().astype(np.float16),
     }
     named: dict[str, Any] = {**arrays, "encoder": np.array(encoder), "vectors": np.array(vectors)}
-    np.savez(path, **named)
+    with whole(path) as file:
+        np.savez(file, **named)
 
 
 def train(
@@ -143,6 +145,8 @@ def train(
     log: Callable[[Any], None] = print,
 ) -> dict[str, Any]:
     """From files to a saved model: encode each region once, look up its words, train the projections."""
+    with told(out):
+        out.parent.mkdir(parents=True, exist_ok=True)
     eyes = load_encoder(encoder)
     words: WordTable = WordVectors.from_file(vectors) if vectors else pieces()
     if data.is_dir() and images is None:
