@@ -166,7 +166,7 @@ def test_confidence_weighs_captions_and_their_mean_weight_is_one(hl: Path) -> No
     found = examples(subjects, "action", "hl", held_out=held_out, confidence=True)
     assert [one.weight for one in found.learned] == [4 / 3, 2 / 3, 1.0]
     assert [one.text for one in found.held_out] == ["three"]
-    with pytest.raises(UsageError, match="1 pictures are in both files, such as 0.png"):
+    with pytest.raises(UsageError, match="1 pictures are in both files, such as 0"):
         examples(subjects, "action", "hl", held_out=subjects[:1])
 
 
