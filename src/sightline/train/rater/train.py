@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.encoders import Embedder
-from sightline.encoders.base import Encoder
 from sightline.errors import UsageError
 from sightline.io.results import ResultFolder
 from sightline.metrics.clipscore import clipscore
@@ -52,14 +51,14 @@ def told(one: RatedSet) -> str:
     return text
 
 
-def clipscores(pairs: RatedSet, encoder: Encoder) -> NDArray[np.float64]:
+def clipscores(pairs: RatedSet, embedder: Embedder) -> NDArray[np.float64]:
     """clipscore of each pair with the same vectors."""
-    return np.array([clipscore(float(c)) for c in encoder.calibrate(pairs.cosine)])
+    return np.array([clipscore(float(c)) for c in embedder.calibration(pairs.cosine)])
 
 
 def train(
     sets: list[RatedSet],
-    encoder: Encoder,
+    embedder: Embedder,
     out: Path,
     form: Form,
     scale: str | None,
@@ -71,12 +70,12 @@ def train(
     """Test on held-out pictures, fit on all, save both with a report."""
     ends = check_scale(sets, parse_scale(scale) if scale else None)
     with ResultFolder(out) as results:
-        return _tested_and_saved(sets, encoder, results, form, ends, count, samples, seed, log)
+        return _tested_and_saved(sets, embedder, results, form, ends, count, samples, seed, log)
 
 
 def _tested_and_saved(
     sets: list[RatedSet],
-    encoder: Encoder,
+    embedder: Embedder,
     results: ResultFolder,
     form: Form,
     ends: tuple[float, float],
@@ -87,12 +86,12 @@ def _tested_and_saved(
 ) -> RaterFindings:
     pairs = combined(sets)
     splits = folds(pairs.group, count, seed)
-    tested = cross_test(pairs, clipscores(pairs, encoder), splits, form, log, seed)
+    tested = cross_test(pairs, clipscores(pairs, embedder), splits, form, log, seed)
     found = report.find(tested, ends, samples, seed)
     model = final_model(form, pairs, tested, splits[0], seed)
     about = {
         "form": form,
-        "encoder": encoder.signature,
+        "encoder": embedder.signature,
         "scale": list(ends),
         "folds": count,
         "seed": seed,
@@ -100,6 +99,6 @@ def _tested_and_saved(
         "recipe": model.chosen,
     }
     with results.staged() as place:
-        save(place / FILE, model, tested, pairs, encoder.signature, ends, [one.told() for one in sets])
+        save(place / FILE, model, tested, pairs, embedder.signature, ends, [one.told() for one in sets])
     report.write(results, found, sets, about)
     return found
