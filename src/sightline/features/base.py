@@ -18,6 +18,7 @@ from sightline.items import Item
 
 if TYPE_CHECKING:
     from sightline.encoders import Embedder
+    from sightline.judges import Asker
     from sightline.text.concreteness import Concreteness
     from sightline.text.language import Language
     from sightline.vision import Pictures, RegionSource
@@ -42,6 +43,10 @@ class Tools(Protocol):
     def regions(self) -> "RegionSource": ...
     @property
     def embedder(self) -> "Embedder": ...
+    def judge(self, model: str) -> "Asker":
+        """The judge of this name: a vision-language model that is asked."""
+        ...
+
     def held(self, load: "Callable[P, V]", *args: "P.args", **kwargs: "P.kwargs") -> V:
         """What a loader makes of its arguments: loaded once, and kept until the run ends."""
         ...
