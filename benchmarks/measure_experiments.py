@@ -17,35 +17,35 @@ from pathlib import Path
 
 from flickr_stories import made_stories, rated_stories
 from sightline.io.results import ResultFolder
-from sightline.meta.experiments import ExperimentTable, Given, experiments
+from sightline.meta.experiments import ExperimentTable, ExperimentTask, experiments
 from sightline.meta.experiments.files import write_experiment
 from sightline.meta.experiments.words import cell
 from sightline.meta.protocols import make_protocol
 from sightline.meta.scoring import score_items
 from sightline.pipeline.settings import Settings
 
-Prepare = Callable[[Path, Path, int], Given]
+Prepare = Callable[[Path, Path, int], ExperimentTask]
 GROUNDING = ["groovist", "rovist-vg", "clipscore"]
 REFERENCE = ["bleu-1", "bleu-4", "rouge-l", "cider", "meteor", "wmd"]
 SCORE = partial(score_items, settings=Settings())
 
 
-def random(data: Path, folder: Path, count: int) -> Given:
-    return Given(made_stories(data, folder, count), GROUNDING, SCORE)
+def random(data: Path, folder: Path, count: int) -> ExperimentTask:
+    return ExperimentTask(made_stories(data, folder, count), GROUNDING, SCORE)
 
 
-def ablation(data: Path, folder: Path, count: int) -> Given:
+def ablation(data: Path, folder: Path, count: int) -> ExperimentTask:
     rated = make_protocol("flickr8k-expert-unanimous").items(data)
-    return Given([*rated, *made_stories(data, folder, count)], [], SCORE)
+    return ExperimentTask([*rated, *made_stories(data, folder, count)], [], SCORE)
 
 
-def references(data: Path, folder: Path, count: int) -> Given:
+def references(data: Path, folder: Path, count: int) -> ExperimentTask:
     protocol = make_protocol("flickr8k-expert")
-    return Given(protocol.items(data, pictures=False), REFERENCE, SCORE, protocol.observations)
+    return ExperimentTask(protocol.items(data, pictures=False), REFERENCE, SCORE, protocol.observations)
 
 
-def splits(data: Path, folder: Path, count: int) -> Given:
-    return Given(rated_stories(data, folder, count), GROUNDING, SCORE)
+def splits(data: Path, folder: Path, count: int) -> ExperimentTask:
+    return ExperimentTask(rated_stories(data, folder, count), GROUNDING, SCORE)
 
 
 PREPARED: dict[str, Prepare] = {

@@ -23,7 +23,7 @@ from PIL import Image
 from flickr_stories import made_stories
 from sightline.encoders.pocket import Pocket
 from sightline.meta.evaluate import evaluate
-from sightline.meta.experiments import Given, experiments
+from sightline.meta.experiments import ExperimentTask, experiments
 from sightline.meta.protocols.base import make_protocol
 from sightline.meta.scoring import score_items
 from sightline.pipeline.settings import Settings
@@ -75,7 +75,7 @@ def original_against_random(data: Path) -> None:
     """The papers' first criterion: a sequence's own story against the best of five foreign ones."""
     with tempfile.TemporaryDirectory() as folder:
         stories = made_stories(data, Path(folder))
-        found = experiments.get("random")(Given(stories, ["groovist", "rovist-vg"], score_items))
+        found = experiments.get("random")(ExperimentTask(stories, ["groovist", "rovist-vg"], score_items))
     for row in found.rows:
         metric, difference, low, high, wins, n = row
         print(

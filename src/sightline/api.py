@@ -17,7 +17,7 @@ from sightline.meta.comparison.board import UNNAMED
 from sightline.meta.comparison.contest import SAMPLES
 from sightline.meta.comparison.distance import PARTS
 from sightline.meta.comparison.run import Asked, compared_scores, compared_texts, judged, write_told
-from sightline.meta.comparison.sources import Reading, Source, named_sources
+from sightline.meta.comparison.sources import Reading, SystemSource, named_sources
 from sightline.meta.comparison.verdict import Comparison
 from sightline.pipeline.files import scored_into
 from sightline.pipeline.memory import score_in_memory
@@ -205,11 +205,13 @@ def compare_paths(
     return told.found, told.summary["systems"], out.status
 
 
-def _scored(source: Source, run: Run, out: ResultFolder, reading: Reading, progress: Progress) -> Source:
+def _scored(
+    source: SystemSource, run: Run, out: ResultFolder, reading: Reading, progress: Progress
+) -> SystemSource:
     folder = out.path / str(source.name)
     with (
         ResultFolder(folder, overwrite=True) as inner,
         scored_into(inner, source.items(reading), run, progress),
     ):
         pass
-    return Source(folder, source.name)
+    return SystemSource(folder, source.name)

@@ -18,7 +18,7 @@ from sightline.items import Evidence, Failure, Item
 from sightline.meta.evaluate import ONE_GROUP
 from sightline.meta.experiments.files import write_experiment
 from sightline.meta.experiments.pairings import first_criterion, shuffled
-from sightline.meta.experiments.papers import ABLATION, Given, experiments, make_experiment, mode
+from sightline.meta.experiments.papers import ABLATION, ExperimentTask, experiments, make_experiment, mode
 from sightline.meta.scoring import Scored
 
 ITEMS = [
@@ -51,7 +51,7 @@ def scorer(
 
 
 def run(name: str, metrics: list[str], items: list[Item] = ITEMS) -> list[dict]:  # type: ignore[type-arg]
-    found = experiments.get(name)(Given(items, metrics, scorer))
+    found = experiments.get(name)(ExperimentTask(items, metrics, scorer))
     return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
 
 
@@ -87,7 +87,7 @@ def test_the_first_criterion_resamples_groups_as_it_is_told() -> None:
 
 def test_samples_and_seed_reach_the_experiments() -> None:
     def row(name: str, **change: int) -> dict:  # type: ignore[type-arg]
-        found = experiments.get(name)(replace(Given(noisy(), ["m"], scorer), **change))  # type: ignore[arg-type]
+        found = experiments.get(name)(replace(ExperimentTask(noisy(), ["m"], scorer), **change))  # type: ignore[arg-type]
         return dict(zip(found.columns, found.rows[0], strict=True))
 
     for name, end in (("random", "high"), ("splits", "kendall_c high"), ("ranking", "kendall_b high")):
@@ -105,8 +105,8 @@ def noisy() -> list[Item]:
 
 def test_few_other_texts_are_told() -> None:
     items = [replace(item, images=(Path(f"{item.id}.jpg"),)) for item in ITEMS[:3]]
-    assert "the best of 2 texts" in experiments.get("random")(Given(items, ["m"], scorer)).notes[0]
-    assert "the best of 5 texts" in experiments.get("random")(Given(ITEMS, ["m"], scorer)).notes[0]
+    assert "the best of 2 texts" in experiments.get("random")(ExperimentTask(items, ["m"], scorer)).notes[0]
+    assert "the best of 5 texts" in experiments.get("random")(ExperimentTask(ITEMS, ["m"], scorer)).notes[0]
 
 
 def test_random_pairs_are_drawn_evenly() -> None:
@@ -136,7 +136,7 @@ def test_statistics_come_from_the_originals_alone() -> None:
         ]  # neighbours share pictures
         return scorer(items, metrics)
 
-    experiments.get("random")(Given(ITEMS, ["m"], watching))
+    experiments.get("random")(ExperimentTask(ITEMS, ["m"], watching))
     assert asked == [{item.key for item in ITEMS}]
 
 
@@ -162,10 +162,10 @@ def test_ablation_of_rated_captions_and_unrated_stories() -> None:
 
     two = (Path("a.jpg"), Path("b.jpg"))
     stories = [Item(str(100 + n), images=(*two, Path(f"{n}.jpg")), text=f"story {n}") for n in range(8)]
-    found = experiments.get("ablation")(Given([*ITEMS, *stories], [], counting))
+    found = experiments.get("ablation")(ExperimentTask([*ITEMS, *stories], [], counting))
     rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
     assert calls == [48, 20] and rows[0]["stories"] == 8 and rows[0]["observations"] == 20
-    unrated = experiments.get("ablation")(Given(stories, [], counting))
+    unrated = experiments.get("ablation")(ExperimentTask(stories, [], counting))
     assert len(unrated.rows) == 7 and "no item has ratings" in unrated.notes[1]
 
 
@@ -192,7 +192,7 @@ def test_a_share_at_the_cut_is_high_and_the_cut_can_be_given() -> None:
         return replace(scored, evidence=dict.fromkeys(metrics, evidence))
 
     def counts(spec: str) -> dict[str, int]:
-        found = make_experiment(spec)[1](Given(ITEMS, [], same))
+        found = make_experiment(spec)[1](ExperimentTask(ITEMS, [], same))
         return {str(row[0]): int(row[-2] or 0) for row in found.rows}
 
     liked = counts("splits")["high P (≥ 0.2609)"]
@@ -246,7 +246,7 @@ def test_criteria_against_votes() -> None:
 
 @pytest.mark.parametrize("name", list(experiments))
 def test_an_experiment_leaves_a_table_and_a_plot(tmp_path: Path, name: str) -> None:
-    found = experiments.get(name)(Given(ITEMS, ["m <b>"], scorer))
+    found = experiments.get(name)(ExperimentTask(ITEMS, ["m <b>"], scorer))
     write_experiment(found, ResultFolder(tmp_path), name)
     assert len(json.loads((tmp_path / f"{name}.json").read_text())["rows"]) == len(found.rows)
     assert (tmp_path / f"{name}.md").read_text().count("\n|") == len(found.rows) + 2
@@ -264,14 +264,14 @@ def test_failures_of_originals_and_pairings_are_kept_once() -> None:
         whole = scorer([item for item in items if item not in broken], metrics)
         return replace(whole, failures=[Failure(item.id, "m", "broken") for item in broken])
 
-    found = experiments.get("random")(Given(ITEMS, ["m"], failing))
+    found = experiments.get("random")(ExperimentTask(ITEMS, ["m"], failing))
     assert [(failure.id, failure.reason) for failure in found.failures] == [
         ("3", "broken"),
         ("4", "with the text of another item: broken"),
     ]
     assert dict(zip(found.columns, found.rows[0], strict=True))["n"] == 19
     for name in ("ablation", "references", "splits"):
-        failures = experiments.get(name)(Given(ITEMS, ["m"], failing)).failures
+        failures = experiments.get(name)(ExperimentTask(ITEMS, ["m"], failing)).failures
         assert ("3", "broken") in {(failure.id, failure.reason) for failure in failures}
 
 

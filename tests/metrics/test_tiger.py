@@ -99,7 +99,7 @@ def test_people_agree(data) -> None:
     """Of 1,200 captions of Flickr8k-Expert the embedded eyes reach a tau_c of 37.6; here a sample."""
     items = make_protocol("flickr8k-expert").items(data)[::60]
     scored = score_items(items, ["tiger"], Settings())
-    rating = {item.id: float(np.mean(next(iter(item.ratings.values())))) for item in items}
+    rating = {item.key: float(np.mean(next(iter(item.ratings.values())))) for item in items}
     scores = scored.scores["tiger"]
     assert len(scores) == len(items) > 90
-    assert spearmanr([scores[id] for id in rating], list(rating.values())).statistic > 0.2
+    assert spearmanr([scores[key] for key in rating], list(rating.values())).statistic > 0.2

@@ -6,14 +6,14 @@ from scipy.integrate import quad
 
 from sightline.errors import UsageError
 from sightline.psychometrics.model.facets import fit_facets
-from sightline.psychometrics.model.facets_likelihood import Likelihood
+from sightline.psychometrics.model.facets_likelihood import FacetLikelihood
 from sightline.psychometrics.model.simulate import simulate_facets, simulate_raters
 
 
 def test_gradient_and_information_are_the_derivatives():
     made = simulate_raters(np.random.default_rng(0), items=12, per_kind=2)
     made.ratings[0, :5] = np.nan
-    model = Likelihood(np.where(np.isnan(made.ratings), -1, made.ratings - 1).astype(int))
+    model = FacetLikelihood(np.where(np.isnan(made.ratings), -1, made.ratings - 1).astype(int))
     point = model.start() + np.random.default_rng(1).normal(scale=0.3, size=len(model.start()))
     curve = model(point)
     for n, move in enumerate(1e-5 * np.eye(len(point))):
@@ -25,7 +25,7 @@ def test_gradient_and_information_are_the_derivatives():
 def test_the_integral_follows_what_many_raters_know():
     """With 150 raters a quality is known to a twentieth of the spread; scipy integrates around where it lies."""
     made = simulate_facets(np.random.default_rng(2), 150, 3, spread=3.0)
-    model = Likelihood(made.ratings.astype(int) - 1)
+    model = FacetLikelihood(made.ratings.astype(int) - 1)
     point = np.concatenate([made.severity, made.log_consistency, [-1.5, -0.5, 0.5, 1.5], [np.log(3)]])
     slope, steps = np.exp(made.log_consistency), np.array([0, -1.5, -2.0, -1.5, 0])
 

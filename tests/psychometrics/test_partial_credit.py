@@ -68,13 +68,13 @@ def test_marginal_derivatives(covariates):
     design, groups = design_for("pcm", responses.steps), group(responses)
     population = Normal(covariates + 1)
     point = np.random.default_rng(1).normal(scale=0.4, size=design.weights.shape[1] + population.size)
-    check_derivatives(marginal.Likelihood(design, responses, groups, population), point)
+    check_derivatives(marginal.MarginalLikelihood(design, responses, groups, population), point)
 
 
 def test_smooth_population_derivatives():
     responses = mixed_responses()
     design, groups = design_for("pcm", responses.steps), group(responses)
-    likelihood = marginal.Likelihood(design, responses, groups, Smooth(0.1, 0.9, 0.2))
+    likelihood = marginal.MarginalLikelihood(design, responses, groups, Smooth(0.1, 0.9, 0.2))
     point = np.r_[
         np.random.default_rng(1).normal(scale=0.4, size=design.weights.shape[1]), 0.1, -0.4, 0.05, -0.03
     ]
@@ -86,7 +86,7 @@ def test_conditional_derivatives(model):
     responses = mixed_responses()
     design, groups = design_for(model, responses.steps), group(responses)
     point = np.random.default_rng(1).normal(scale=0.6, size=design.weights.shape[1])
-    check_derivatives(conditional.Likelihood(design, responses, groups), point)
+    check_derivatives(conditional.ConditionalLikelihood(design, responses, groups), point)
 
 
 def check_derivatives(likelihood, point, step=1e-4):
@@ -108,7 +108,7 @@ def test_conditional_likelihood_is_that_of_enumeration(seed):
     responses = mixed_responses(seed, people=25)
     design, groups = design_for("pcm", responses.steps), group(responses)
     free = np.random.default_rng(seed).normal(size=design.weights.shape[1])
-    likelihood = conditional.Likelihood(design, responses, groups)
+    likelihood = conditional.ConditionalLikelihood(design, responses, groups)
     eta = np.split(design.weights @ free, np.cumsum(responses.steps)[:-1])
     eta = [np.r_[0, e] for e in eta]
     total = 0.0
@@ -141,7 +141,7 @@ def test_marginal_likelihood_is_that_of_quadrature():
         np.log(quad(chance, -12, 12, args=(row, z), epsabs=1e-13, epsrel=1e-11, limit=200)[0])
         for row, z in zip(responses.levels, responses.covariates[:, 0], strict=True)
     )
-    assert marginal.Likelihood(design, responses, groups, Normal(2))(point).value == pytest.approx(
+    assert marginal.MarginalLikelihood(design, responses, groups, Normal(2))(point).value == pytest.approx(
         total, abs=1e-7
     )
 
@@ -173,7 +173,7 @@ def test_many_items_do_not_overflow():
     responses = from_values(simulate(rng.normal(scale=2.5, size=150), taus, rng), unused="collapse")
     design, groups = design_for("pcm", linked(responses).steps), group(responses)
     start = marginal.fit_marginal(design, responses, groups, Normal(1))
-    curve = conditional.Likelihood(design, responses, groups)(start.free)
+    curve = conditional.ConditionalLikelihood(design, responses, groups)(start.free)
     assert np.isfinite(curve.value) and np.all(np.isfinite(curve.information))
     assert np.linalg.eigvalsh(curve.information)[0] > 0
 

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from sightline.errors import UsageError
 from sightline.psychometrics.agreement.marking import MarkedText, check_phrases, phrase_words, word_agreement
-from sightline.psychometrics.model.preferences import Comparison, fit_preferences
+from sightline.psychometrics.model.preferences import PairedChoice, fit_preferences
 
 
 def games(pairs):
-    return [Comparison(str(winner), str(loser), 1.0) for winner, loser in pairs]
+    return [PairedChoice(str(winner), str(loser), 1.0) for winner, loser in pairs]
 
 
 def drawn(rng, strength, count):
@@ -57,7 +57,7 @@ def test_two_texts_by_hand():
 
 def test_ties_by_hand():
     """Davidson's model of one pair is saturated: shares are fitted as they are."""
-    given_ = [Comparison("a", "b", o) for o in [1.0] * 50 + [0.0] * 20 + [0.5] * 30]
+    given_ = [PairedChoice("a", "b", o) for o in [1.0] * 50 + [0.0] * 20 + [0.5] * 30]
     found = fit_preferences(given_)
     difference = found.difference("a", "b")[0]
     assert difference == pytest.approx(np.log(50 / 20))
@@ -86,7 +86,7 @@ def test_names_and_order_do_not_matter(order, seed):
     pairs = drawn(rng, [0.0, 0.5, 1.0, -0.5], 60) + [(a, b) for a in range(4) for b in range(4) if a != b]
     found = fit_preferences(games(pairs))
     turned = [
-        Comparison(str(order[b]), str(order[a]), 0.0) for a, b in reversed(pairs)
+        PairedChoice(str(order[b]), str(order[a]), 0.0) for a, b in reversed(pairs)
     ]  # named the other way round
     again = fit_preferences(turned)
     assert [again.strength[again.names.index(str(order[n]))] for n in range(4)] == pytest.approx(
@@ -105,13 +105,13 @@ def test_intervals_hold_where_people_agree_on_a_pair():
         for item in range(40):
             lean = rng.normal(scale=0.8)
             p = 1 / (1 + np.exp(-(1.0 + lean)))
-            rows += [Comparison("a", "b", float(rng.random() < p), item) for _ in range(10)]
+            rows += [PairedChoice("a", "b", float(rng.random() < p), item) for _ in range(10)]
         found = fit_preferences(rows)
         difference, error = found.difference("a", "b")
         # the truth at the level of the study: the log odds averaged over pairs' leanings
         truth = TRUE_LOG_ODDS
         held += abs(difference - truth) < 1.96 * error
-        alone = fit_preferences([Comparison(c.first, c.second, c.outcome) for c in rows])
+        alone = fit_preferences([PairedChoice(c.first, c.second, c.outcome) for c in rows])
         naive += abs(difference - truth) < 1.96 * alone.difference("a", "b")[1]
     assert 0.90 <= held / runs <= 0.985
     assert naive / runs < held / runs

@@ -480,7 +480,7 @@ def test_combined_sets_are_drawn_as_shares() -> None:
 def test_ratings_to_a_million_are_saved_whole(tmp_path: Path) -> None:
     pairs = made()
     weights = {"beta": np.full(4, 3e5), "w_i": np.full(6, 2e5), "w_t": np.full(6, 0.5), "W": np.eye(6)}
-    model = training.Fitted("bilinear", weights, {}, "{}")
+    model = training.FittedRater("bilinear", weights, {}, "{}")
     zeros = np.zeros(len(pairs))
     tested = training.Tested(pairs, zeros.astype(np.int64), zeros, zeros, zeros, zeros, ())
     training.save(tmp_path / "rater.npz", model, tested, pairs, "pocket-1", (0, 1e6), [])

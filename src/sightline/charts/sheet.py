@@ -90,7 +90,7 @@ class Dot:
 
 
 @dataclass(frozen=True)
-class Words:
+class Label:
     x: float
     y: float
     text: str
@@ -124,7 +124,7 @@ class Sheet:
 
     width: float
     height: float
-    marks: list[Line | Box | Dot | Words] = field(default_factory=list)
+    marks: list[Line | Box | Dot | Label] = field(default_factory=list)
 
     def line(self, *points: Point, colour: str = "line", width: float = 1, dashed: bool = False) -> None:
         self.marks.append(Line(points, colour, width, dashed))
@@ -151,7 +151,7 @@ class Sheet:
         turned: bool = False,
     ) -> None:  # fmt: skip
         """`y` is the foot of the letters; turned text reads upward from there."""
-        self.marks.append(Words(x, y, " ".join(clean(text).split()), size, colour, anchor, turned))
+        self.marks.append(Label(x, y, " ".join(clean(text).split()), size, colour, anchor, turned))
 
     def markup(self, told: str) -> Markup:
         """For a page that carries the look: by day and by night. `told` is for those who cannot see it."""

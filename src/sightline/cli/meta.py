@@ -28,7 +28,7 @@ from sightline.io.results import ResultFolder
 from sightline.items import Item
 from sightline.meta.check import check as check_numbers
 from sightline.meta.evaluate import SAMPLES, evaluate
-from sightline.meta.experiments import ExperimentTable, Given, make_experiment
+from sightline.meta.experiments import ExperimentTable, ExperimentTask, make_experiment
 from sightline.meta.experiments.files import write_experiment
 from sightline.meta.experiments.words import compact
 from sightline.meta.findings.files import write_findings
@@ -100,7 +100,7 @@ def meta(
             found_items = [*items, *(read_items(file) if data and file else ())]
             with run_progress() as progress:
                 score = partial(score_items, settings=settings, engine=engine, progress=progress)
-                work = Given(
+                work = ExperimentTask(
                     found_items,
                     metrics,
                     score,

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from sightline.corpus.corrections import Corrections, read_corrections
-from sightline.corpus.counting import CHUNK, AxisCounts, Counted, Task, cores, count_all
+from sightline.corpus.counting import CHUNK, AxisCounts, Counted, CountingTask, cores, count_all
 from sightline.corpus.entries import Caption, Entries, Entry
 from sightline.corpus.hard import DEFAULT, HardSamples, check_measures, parse_conditions, select
-from sightline.corpus.measures import Floats, Row, by_picture, measure_names
+from sightline.corpus.measures import Floats, MeasureRow, by_picture, measure_names
 from sightline.corpus.pmi import Incidence, Informative, informative
 from sightline.corpus.purity import UNSCORED
 from sightline.corpus.reading import Corpus, Progress, read_corpus
@@ -56,7 +56,7 @@ class CorpusAnalysis:
     """For each axis, how many pictures have so many captions."""
     confidence: dict[str, Counter[float]] = field(default_factory=dict)
     """For each axis, how many captions got that confidence."""
-    rows: list[Row] = field(default_factory=list)
+    rows: list[MeasureRow] = field(default_factory=list)
     informative: dict[str, Informative] = field(default_factory=dict)
     signatures: dict[str, str] = field(default_factory=dict)
     hard: HardSamples = field(default_factory=lambda: HardSamples([], [], [], []))
@@ -102,7 +102,7 @@ def analyse(
     found.objects = "" if corpus.axes == {settings.objects} else settings.objects
     check_measures(conditions, measure_names(corpus.axes - {found.objects}))
     found.failures += corpus.failures
-    task = Task(settings.nlp, None if settings.purity in UNSCORED else settings.purity, found.objects)
+    task = CountingTask(settings.nlp, None if settings.purity in UNSCORED else settings.purity, found.objects)
     incidence: dict[str, Incidence] = {}
     done, kinds = 0, _Kinds()
     for counted in count_all(corpus.entries.chunks(CHUNK), task, _processes(settings, corpus)):
@@ -144,7 +144,7 @@ def _take_in(found: CorpusAnalysis, counted: Counted, start: int, incidence: dic
             if axis != found.objects:
                 purity = _purity(found.settings, captions, picture.purity.get(axis))
                 found.rows.append(
-                    Row(
+                    MeasureRow(
                         place, entry.id, axis, len(captions), picture.self_bleu.get(axis), _mean(given), purity,
                         entry.self_bleu.get(axis), _published(captions),
                     )
@@ -247,7 +247,7 @@ def _check(found: CorpusAnalysis, corpus: Corpus, kinds: _Kinds) -> None:
         found.failures += found.corrections.failures
 
 
-def _single(row: Row, kinds: _Kinds) -> Failure:
+def _single(row: MeasureRow, kinds: _Kinds) -> Failure:
     reason = f"{row.axis}: one caption only: diversity and purity need two"
     return Failure(row.id, "self_bleu", reason, kinds.source(row.place))
 

@@ -23,7 +23,7 @@ CONTENT = (*NOUNS, "VERB", "ADJ")
 
 
 @dataclass(frozen=True)
-class Task:
+class CountingTask:
     """What a process must know to count."""
 
     nlp: str
@@ -75,7 +75,7 @@ class Counted:
     signatures: dict[str, str]
 
 
-def count(entries: list[Entry], task: Task, holder: Holder) -> Counted:
+def count(entries: list[Entry], task: CountingTask, holder: Holder) -> Counted:
     """Count a chunk. The holder keeps the language pipeline and the scorer from chunk to chunk."""
     from sightline.text.spacy_language import load_language  # spaCy takes seconds to import
 
@@ -146,7 +146,7 @@ def _texts(captions: Sequence[Caption]) -> list[str]:
     return [caption.text for caption in captions]
 
 
-def count_all(chunks: Iterable[list[Entry]], task: Task, processes: int) -> Iterator[Counted]:
+def count_all(chunks: Iterable[list[Entry]], task: CountingTask, processes: int) -> Iterator[Counted]:
     """Count chunk by chunk, in order; a bounded number of chunks is under way at a time."""
     if processes <= 1:
         with Holder() as holder:
@@ -173,7 +173,7 @@ def count_all(chunks: Iterable[list[Entry]], task: Task, processes: int) -> Iter
 _of_this_process = Holder()
 
 
-def _count_beside(chunk: list[Entry], task: Task) -> Counted:
+def _count_beside(chunk: list[Entry], task: CountingTask) -> Counted:
     """In a process of its own, which ends with the run."""
     return count(chunk, task, _of_this_process)
 

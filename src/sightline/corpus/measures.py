@@ -17,7 +17,7 @@ BY_PICTURE = (*MEASURES, "diversity")
 
 
 @dataclass(slots=True)
-class Row:
+class MeasureRow:
     """One axis of one picture."""
 
     place: int
@@ -48,7 +48,7 @@ class Link:
     why: str | None = None
 
 
-def column(rows: Sequence[Row], measure: str) -> Floats:
+def column(rows: Sequence[MeasureRow], measure: str) -> Floats:
     """One measure of all rows; NaN where a row has none."""
     values = (getattr(row, measure) for row in rows)
     return np.array([np.nan if value is None else value for value in values], np.float64)
@@ -64,7 +64,7 @@ def links(columns: Mapping[str, Floats]) -> list[Link]:
     return found
 
 
-def by_picture(rows: Sequence[Row], pictures: int) -> dict[str, Floats]:
+def by_picture(rows: Sequence[MeasureRow], pictures: int) -> dict[str, Floats]:
     """Item-wise measures: means over the axes. With `AXIS.MEASURE` for each axis beside them."""
     places = np.array([row.place for row in rows], np.int64)
     axes = list(dict.fromkeys(row.axis for row in rows))

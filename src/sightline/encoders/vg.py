@@ -13,7 +13,7 @@ from sightline.resources import Resource, embedded
 Floats = NDArray[np.float32]
 
 
-class Words(Protocol):
+class WordTable(Protocol):
     """Vectors of words: the embedded table of pieces, or a file's."""
 
     width: int

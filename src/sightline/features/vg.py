@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.encoders.pieces import pieces
-from sightline.encoders.vg import Grounding, Words
+from sightline.encoders.vg import Grounding, WordTable
 from sightline.errors import Unscorable
 from sightline.features.base import Feature, Features, Tools
 from sightline.features.text import Phrases
@@ -42,7 +42,9 @@ class NounGrounding(Feature[NounsValue]):
         model, words = _model(tools)
         return [self._ground(got, tools, model, words) for got in batch]
 
-    def _ground(self, got: Features, tools: Tools, model: Grounding, words: Words) -> NounsValue | Unscorable:
+    def _ground(
+        self, got: Features, tools: Tools, model: Grounding, words: WordTable
+    ) -> NounsValue | Unscorable:
         mentions = got[Phrases("nouns")].mentions
         if not mentions:
             return Unscorable("there is no noun in the text")
@@ -67,14 +69,14 @@ class NounGrounding(Feature[NounsValue]):
         return {**tools.embedder.parts, "vg": model.signature, "vectors": model.vectors}
 
 
-def _model(tools: Tools) -> tuple[Grounding, Words]:
+def _model(tools: Tools) -> tuple[Grounding, WordTable]:
     vg = tools.option("vg")
     model, words = tools.held(Grounding, vg), word_vectors(tools)
     model.fits(tools.embedder.signature, words.resource.digest)
     return model, words
 
 
-def word_vectors(tools: Tools) -> Words:
+def word_vectors(tools: Tools) -> WordTable:
     """The vectors that the user gave, or the embedded table of word pieces."""
     given = tools.option("vectors")
     return tools.held(WordVectors.from_file, given) if given else tools.held(pieces)

@@ -24,6 +24,10 @@ class Decoding:
     """So many texts are drawn at random instead; 0 is beam search."""
     temperature: float = 1.0
     """Of the draws: the logits are divided by it."""
+    top_k: int = 0
+    """Of the draws: only so many of the likeliest tokens can come next; 0 is all."""
+    top_p: float = 1.0
+    """Of the draws: only the likeliest tokens that reach this probability together can come next; 1 is all."""
     length: int = 30
     """A text's tokens at most, the end not counted."""
     seed: int = 0
@@ -31,18 +35,21 @@ class Decoding:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            least = 0 if field.name in ("samples", "seed") else 1
-            if field.name != "temperature" and getattr(self, field.name) < least:
+            least = 0 if field.name in ("samples", "seed", "top_k") else 1
+            if field.name not in ("temperature", "top_p") and getattr(self, field.name) < least:
                 raise UsageError(f"{field.name} is {getattr(self, field.name)}; it is at least {least}")
         if not 0 < self.temperature < float("inf"):
             raise UsageError(f"temperature is {self.temperature:g}; it is a number above 0")
+        if not 0 < self.top_p <= 1:
+            raise UsageError(f"top_p is {self.top_p:g}; it is above 0 and at most 1")
 
     @property
     def signature(self) -> str:
         """What of it changes the texts: the seed only of draws."""
         if self.samples:
             drawn = f"samples={self.samples},temperature={self.temperature:g},seed={self.seed}"
-            return f"{drawn},length={self.length}"
+            kept = f",top_k={self.top_k}" * (self.top_k > 0) + f",top_p={self.top_p:g}" * (self.top_p < 1)
+            return f"{drawn}{kept},length={self.length}"
         return f"beams={self.beams},length={self.length}"
 
 

@@ -99,10 +99,10 @@ class Flickr8k(Published):
             except ValueError as fault:
                 yield BadLine(where, str(fault), pair_id(image, caption["image"], caption["number"]))
                 continue
-            pair = Pair(where, image, path, caption["image"], caption["number"], text, ratings)
+            pair = JudgedPair(where, image, path, caption["image"], caption["number"], text, ratings)
             yield self._built(source, pair, known)
 
-    def _built(self, source: TableFile, pair: "Pair", known: ByImage) -> Found:
+    def _built(self, source: TableFile, pair: "JudgedPair", known: ByImage) -> Found:
         """A judged pair as an item; the judged caption is none of its references."""
         references = [
             text
@@ -136,11 +136,11 @@ class Flickr8k(Published):
             except ValueError as fault:
                 yield BadLine(one.where, str(fault), pair_id(one.image, of, number))
                 continue
-            pair = Pair(one.where, one.image, path, of, number, one.caption, list(one.ratings))
+            pair = JudgedPair(one.where, one.image, path, of, number, one.caption, list(one.ratings))
             yield self._built(source, pair, known)
 
 
-class Pair(NamedTuple):
+class JudgedPair(NamedTuple):
     """A picture, and a judged caption with the picture that it was written for."""
 
     where: str

@@ -20,7 +20,7 @@ def vicr(ratings: Sequence[float]) -> float:
 
 @metric("vicr")
 @dataclass(frozen=True)
-class Vicr(Metric):
+class CaptionRating(Metric):
     """The rating (1 to 5) a person would give each sentence for its picture, by a learned rater; no references."""
 
     def needs(self) -> tuple[Feature[Any], ...]:

@@ -45,7 +45,7 @@ def seal(key: str, value: bytes) -> bytes:
 
 
 @dataclass(frozen=True)
-class Checked:
+class CacheCheck:
     """What a look at every row found."""
 
     rows: int
@@ -205,7 +205,7 @@ def prune(folder: Path, limit: int) -> None:
             _prune(db, limit)
 
 
-def verify(folder: Path) -> Checked:
+def verify(folder: Path) -> CacheCheck:
     """Look at every row and let the damaged ones go. A file that is no sound cache is made anew, empty."""
     place = folder / FILE
     rows, damaged, whole = 0, [], False
@@ -221,4 +221,4 @@ def verify(folder: Path) -> Checked:
         for suffix in ("", "-wal", "-shm", "-journal"):
             place.with_name(FILE + suffix).unlink(missing_ok=True)
         _open(place).close()
-    return Checked(rows, len(damaged), whole)
+    return CacheCheck(rows, len(damaged), whole)

@@ -41,7 +41,7 @@ class Sink(Protocol):
 
 
 @dataclass(frozen=True)
-class Corpus:
+class JournalCorpus:
     """The journal as something statistics can stream over, as often as they like."""
 
     journal: Journal
@@ -107,8 +107,8 @@ class Run:
             statistic.check(self.tools)
         left_out = LeftOut()
         places = self._compute(items, journal, left_out, progress)
-        corpus = Corpus(journal, self.plan, places)
-        learned = Corpus(journal, self.plan, places, self._learned(learn_from, left_out))
+        corpus = JournalCorpus(journal, self.plan, places)
+        learned = JournalCorpus(journal, self.plan, places, self._learned(learn_from, left_out))
         fitted = Fitted({statistic: statistic.fit(learned, self.tools) for statistic in self.plan.statistics})
         signatures = {
             spec: metric.signature(self.tools, fitted) for spec, metric in self.plan.metrics.items()

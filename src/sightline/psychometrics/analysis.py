@@ -33,7 +33,7 @@ from sightline.psychometrics.agreement.competency import (
 from sightline.psychometrics.agreement.gate import Passing, simulate_gate
 from sightline.psychometrics.agreement.workers import THRESHOLD, Gate, Selection, select_workers
 from sightline.psychometrics.model.facets import Facets, fit_facets
-from sightline.psychometrics.model.fit import Coefficient, Fit, fit
+from sightline.psychometrics.model.fit import Coefficient, ModelFit, fit
 from sightline.psychometrics.model.fit_statistics import MeanSquares, mean_squares
 from sightline.psychometrics.model.persons import (
     Estimates,
@@ -104,7 +104,7 @@ class Analysis:
 
     ratings: RatingTable
     settings: PsychSettings
-    fit: Fit
+    fit: ModelFit
     persons: Persons
     item_fit: MeanSquares
     reliability: dict[str, float]
@@ -191,7 +191,7 @@ def analyse(ratings: RatingTable, settings: PsychSettings) -> Analysis:
     return analysis
 
 
-def _persons(found: Fit) -> tuple[Persons, MeanSquares, dict[str, float]]:
+def _persons(found: ModelFit) -> tuple[Persons, MeanSquares, dict[str, float]]:
     """Every person's estimates, the items' fit, which comes from the same residuals, and the
     reliabilities."""
     weighted, expected, likeliest = wle(found), eap(found), mle(found)

@@ -13,12 +13,12 @@ from sightline.io.ratings import MISSING, Columns, answer, number, table_rows
 from sightline.io.scores import read_scores
 from sightline.io.table import Row
 from sightline.psychometrics.agreement.marking import MarkedText, phrase_words
-from sightline.psychometrics.model.preferences import Comparison
+from sightline.psychometrics.model.preferences import PairedChoice
 
 BETTER, ERRORS = "better", "errors"
 
 
-def read_choices(path: Path) -> tuple[list[Comparison], dict[str, MarkedText]]:
+def read_choices(path: Path) -> tuple[list[PairedChoice], dict[str, MarkedText]]:
     """The comparisons in pairs that a file of single ratings holds, or the marked texts that a file of items does.
 
     Of a comparison each text has a row of its own, the two one after the other: 1 for the better one, 0 for the
@@ -39,7 +39,7 @@ def read_choices(path: Path) -> tuple[list[Comparison], dict[str, MarkedText]]:
     return list(_comparisons(rows, columns)), {}
 
 
-def _comparisons(rows: Sequence[Row], columns: Columns) -> Iterator[Comparison]:
+def _comparisons(rows: Sequence[Row], columns: Columns) -> Iterator[PairedChoice]:
     waiting: dict[str, Any] = {}
     for row in rows:
         one = answer(row, columns)
@@ -60,7 +60,7 @@ def _comparisons(rows: Sequence[Row], columns: Columns) -> Iterator[Comparison]:
         names = (first.system, one.system) if first.system and one.system else (first.item, one.item)
         if names[0] == names[1]:
             names = (first.item, one.item)
-        yield Comparison(*names, share, (first.key, one.key))
+        yield PairedChoice(*names, share, (first.key, one.key))
     if waiting:
         first, _ = next(iter(waiting.values()))
         raise BadLine(first.where, "a comparison has two rows, one for each text; the second is missing")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sightline.errors import UsageError
 from sightline.resources import MODELS, Resource, shared
-from sightline.text.pairs import Floats, Pair, batches_by_width, sigmoid
+from sightline.text.pairs import Floats, SentencePair, batches_by_width, sigmoid
 from sightline.text.wordpiece import WordPiece
 
 EMBEDDED = MODELS / "coherence"
@@ -35,7 +35,7 @@ class CoherenceModel(Protocol):
     @property
     def signature(self) -> str: ...
 
-    def probabilities(self, pairs: Sequence[Pair]) -> Floats:
+    def probabilities(self, pairs: Sequence[SentencePair]) -> Floats:
         """One for each pair; a pair's does not depend on its neighbours."""
         ...
 
@@ -118,7 +118,7 @@ class OnnxCoherence:
     def cut(self, sentence: str) -> bool:
         return self._reader.cut(sentence)
 
-    def probabilities(self, pairs: Sequence[Pair]) -> Floats:
+    def probabilities(self, pairs: Sequence[SentencePair]) -> Floats:
         """P = sigmoid((z(a, b) - z(b, a)) / 2), so that P(a, b) + P(b, a) = 1."""
         with ThreadPoolExecutor(self._threads) as workers:
             found = [
@@ -127,7 +127,7 @@ class OnnxCoherence:
             ]
         return np.concatenate([*found, np.zeros(0)])
 
-    def _chunk(self, pairs: Sequence[Pair], workers: ThreadPoolExecutor) -> Floats:
+    def _chunk(self, pairs: Sequence[SentencePair], workers: ThreadPoolExecutor) -> Floats:
         sentences = list(dict.fromkeys(sentence for pair in pairs for sentence in pair))
         place = {sentence: number for number, sentence in enumerate(sentences)}
         states, starts = self._reader.read(sentences, workers)

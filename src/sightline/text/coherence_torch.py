@@ -12,7 +12,7 @@ import numpy as np
 from sightline.errors import UsageError, extra
 from sightline.hub import device, pretrained_files, quiet
 from sightline.resources import Resource
-from sightline.text.pairs import Floats, Pair, batches_by_width, sigmoid
+from sightline.text.pairs import Floats, SentencePair, batches_by_width, sigmoid
 
 BATCH_PIECES = 2048
 LONGEST_PAIR = 256
@@ -60,7 +60,7 @@ class TorchCoherence:
     def cut(self, sentence: str) -> bool:
         return len(self._pieces(sentence)) > self.longest
 
-    def probabilities(self, pairs: Sequence[Pair]) -> Floats:
+    def probabilities(self, pairs: Sequence[SentencePair]) -> Floats:
         read = {s: self._shortened(s) for s in dict.fromkeys(s for pair in pairs for s in pair)}
         rows = [self._tokenizer(read[a], read[b]) for a, b in pairs]
         found = np.zeros(len(pairs))

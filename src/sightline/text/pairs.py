@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-Pair = tuple[str, str]
+SentencePair = tuple[str, str]
 Floats = NDArray[np.float64]
 
 

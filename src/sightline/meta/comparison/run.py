@@ -17,7 +17,7 @@ from sightline.meta.comparison.contest import SAMPLES
 from sightline.meta.comparison.one_measure import measured_alike
 from sightline.meta.comparison.output import write_comparison
 from sightline.meta.comparison.page import Told, write_page
-from sightline.meta.comparison.sources import Source
+from sightline.meta.comparison.sources import SystemSource
 from sightline.meta.comparison.verdict import Comparison, compared
 from sightline.metrics import Metric
 from sightline.pipeline.files import scored_into
@@ -53,7 +53,7 @@ def compared_texts(
 
 @contextmanager
 def compared_scores(
-    sources: Sequence[Source], out: ResultFolder, asked: Asked, settings: Settings | None = None
+    sources: Sequence[SystemSource], out: ResultFolder, asked: Asked, settings: Settings | None = None
 ) -> Iterator[Told]:
     """Bring the scores of several runs together in a folder, as one measurement, and compare them there."""
     runs = {str(source.name or source.path.name): source.finished for source in sources}
@@ -84,7 +84,7 @@ def _called(name: str, run: Finished) -> Iterator[Item]:
     return (item if own else replace(item, system=name) for item in run.items())
 
 
-def _of_scores(sources: Sequence[Source], out: ResultFolder, asked: Asked) -> Told:
+def _of_scores(sources: Sequence[SystemSource], out: ResultFolder, asked: Asked) -> Told:
     """Of scores that cannot be made again: they are taken as they are, where they were measured alike."""
 
     def every() -> Iterator[Score]:

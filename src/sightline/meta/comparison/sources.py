@@ -16,7 +16,7 @@ Reading = Callable[[Path], Iterator[Item | BadLine]]
 
 
 @dataclass(frozen=True)
-class Source:
+class SystemSource:
     """A path, and the name its texts or scores are compared under where it is not theirs."""
 
     path: Path
@@ -67,7 +67,7 @@ class Source:
 
 def named_sources(
     given: Sequence[str], *, sides: tuple[str | None, str | None] = (None, None)
-) -> list[Source]:
+) -> list[SystemSource]:
     """Sources from `NAME=PATH` and plain paths. Two plain paths are people's and a system's: `human`, `generated`.
 
     `sides` are the systems to take from those two. Raises UsageError with what to type instead.
@@ -92,14 +92,14 @@ def named_sources(
     return found
 
 
-def _source(text: str) -> Source:
+def _source(text: str) -> SystemSource:
     name, equals, path = text.partition("=")
     if not equals or Path(text).exists():
-        source = Source(Path(text))
+        source = SystemSource(Path(text))
     elif not name.strip():
         raise UsageError(f"{text}: a system's name is missing before the =")
     else:
-        source = Source(Path(path), name.strip())
+        source = SystemSource(Path(path), name.strip())
     if not source.path.exists():
         raise UsageError(f"{source.path}: there is no such file or folder")
     if source.path.is_dir() and not source.holds_scores:

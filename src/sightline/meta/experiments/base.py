@@ -24,7 +24,7 @@ class Scorer(Protocol):
 
 
 @dataclass(frozen=True)
-class Given:
+class ExperimentTask:
     """What an experiment works on."""
 
     items: Sequence[Item]
@@ -98,7 +98,7 @@ class ExperimentTable:
 class Experiment(Protocol):
     """A function of what is given; some take options of their own."""
 
-    def __call__(self, given: Given) -> ExperimentTable: ...
+    def __call__(self, given: ExperimentTask) -> ExperimentTable: ...
 
 
 experiments: Registry[Experiment] = Registry("experiment")

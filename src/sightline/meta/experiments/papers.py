@@ -12,7 +12,7 @@ from sightline.errors import UsageError
 from sightline.items import Item, Key
 from sightline.meta.correlation import NAMES, correlate
 from sightline.meta.evaluate import ONE_GROUP, evaluate
-from sightline.meta.experiments.base import Cells, ExperimentTable, Given, Plot, experiments, why
+from sightline.meta.experiments.base import Cells, ExperimentTable, ExperimentTask, Plot, experiments, why
 from sightline.meta.experiments.pairings import (
     FirstCriterion,
     failed,
@@ -24,7 +24,15 @@ from sightline.meta.ratings import OVERALL, mean, votes_of
 from sightline.meta.scoring import Scored
 from sightline.registry import build, parse_spec
 
-__all__ = ["ABLATION", "Given", "ExperimentTable", "experiments", "make_experiment", "mode", "split_at"]
+__all__ = [
+    "ABLATION",
+    "ExperimentTask",
+    "ExperimentTable",
+    "experiments",
+    "make_experiment",
+    "mode",
+    "split_at",
+]
 
 ABLATION = (
     "groovist",
@@ -58,7 +66,7 @@ class Cuts:
     """The temporal misalignment that is high."""
 
 
-def make_experiment(spec: str) -> tuple[str, Callable[[Given], ExperimentTable]]:
+def make_experiment(spec: str) -> tuple[str, Callable[[ExperimentTask], ExperimentTable]]:
     """An experiment's name, and the experiment, from `name` or `name:key=value`."""
     name, options = parse_spec(spec)
     found = experiments.get(name)
@@ -79,7 +87,7 @@ def first_cells(found: FirstCriterion) -> Cells:
 
 
 def first_of(
-    given: Given, items: Sequence[Item], metrics: Sequence[str]
+    given: ExperimentTask, items: Sequence[Item], metrics: Sequence[str]
 ) -> tuple[Scored, dict[str, FirstCriterion], str]:
     """Originals and random pairings in one run; theta and idf come from the originals alone, as in the paper."""
     random = shuffled(items, given.seed)
@@ -98,7 +106,7 @@ def first_of(
 
 
 @experiments.add("random")
-def original_against_random(given: Given) -> ExperimentTable:
+def original_against_random(given: ExperimentTask) -> ExperimentTable:
     """Original texts against the best of five random ones: mean difference and win rate (GROOViST, criterion 1)."""
     scored, first, note = first_of(given, given.items, given.metrics)
     rows = tuple((metric, *first_cells(found), found.why) for metric, found in first.items())
@@ -109,7 +117,7 @@ def original_against_random(given: Given) -> ExperimentTable:
 
 
 @experiments.add("ablation")
-def ablation(given: Given) -> ExperimentTable:
+def ablation(given: ExperimentTask) -> ExperimentTable:
     """GROOViST's seven variants on both criteria, each item's features computed once (Tables 2 and 3)."""
     rated = [item for item in given.items if item.ratings]
     stories = [item for item in given.items if len(item.images) > 1] or list(given.items)
@@ -141,7 +149,7 @@ def ablation(given: Given) -> ExperimentTable:
 
 
 @experiments.add("references")
-def number_of_references(given: Given) -> ExperimentTable:
+def number_of_references(given: ExperimentTask) -> ExperimentTable:
     """Correlation against the number of references (RoViST, Figure 4)."""
     most = min((len(item.references) for item in given.items), default=0)
     if most < 2:
@@ -170,12 +178,12 @@ def number_of_references(given: Given) -> ExperimentTable:
 
 
 @experiments.add("splits")
-def splits(given: Given) -> ExperimentTable:
+def splits(given: ExperimentTask) -> ExperimentTable:
     """Correlation by temporal misalignment T and by proportion of phrases P (GROOViST, Figure 3)."""
     return split_at(given, Cuts())
 
 
-def split_at(given: Given, cuts: Cuts) -> ExperimentTable:
+def split_at(given: ExperimentTask, cuts: Cuts) -> ExperimentTable:
     """The four bins' correlations, with the given cuts."""
     asked = list(dict.fromkeys(["groovist", *given.metrics]))
     scored = given.score(given.items, asked)
@@ -228,7 +236,7 @@ def _mean(item: Item) -> float | None:
 
 
 @experiments.add("ranking")
-def criteria_against_votes(given: Given) -> ExperimentTable:
+def criteria_against_votes(given: ExperimentTask) -> ExperimentTable:
     """Criteria against the ranking by votes within each picture sequence, averaged (RoViST, Table 2)."""
     groups: dict[str, list[Item]] = {}
     for item in given.items:
@@ -248,7 +256,7 @@ def criteria_against_votes(given: Given) -> ExperimentTable:
     return ExperimentTable("Criteria against votes", columns, tuple(rows), (plot,))
 
 
-def _against_votes(given: Given, names: Sequence[str], groups: Groups) -> Cells:
+def _against_votes(given: ExperimentTask, names: Sequence[str], groups: Groups) -> Cells:
     """The criteria's sum against the votes: means over the sequences, tau_b's interval, their number, and why not."""
     found: dict[str, list[float]] = {}
     reasons: list[str] = []

@@ -29,7 +29,7 @@ CRITERION = "correctness"
 
 @protocol("composite")
 @dataclass(frozen=True)
-class Composite(Protocol):
+class CompositeProtocol(Protocol):
     """Captions by people and by two systems, rated 1-5, with the photos of COCO and Flickr8k."""
 
     own: Literal["drop", "keep"] = "drop"

@@ -23,7 +23,7 @@ Flicker8k_Dataset/ or images/ …        the photos, also right here: 1056338697
 
 
 @dataclass(frozen=True)
-class Flickr8k(Protocol):
+class Flickr8kProtocol(Protocol):
     """What the three protocols share: pairs of a photo and a caption."""
 
     files: ClassVar[tuple[str, ...]]
@@ -51,7 +51,7 @@ class Flickr8k(Protocol):
 
 @protocol("flickr8k-expert")
 @dataclass(frozen=True)
-class Expert(Flickr8k):
+class Expert(Flickr8kProtocol):
     """Three experts' ratings 1-4 of captions for a photo that is not their own (CLIPScore's protocol)."""
 
     own: Literal["drop", "keep"] = "drop"
@@ -74,7 +74,7 @@ class Expert(Flickr8k):
 
 @protocol("flickr8k-expert-unanimous")
 @dataclass(frozen=True)
-class ExpertUnanimous(Flickr8k):
+class ExpertUnanimous(Flickr8kProtocol):
     """The Expert pairs on which all three raters agree (GROOViST's second criterion)."""
 
     source = "Hodosh et al. 2013; rows as in GROOViST (Surikuchi et al. 2023), Section 2.2"
@@ -95,7 +95,7 @@ class ExpertUnanimous(Flickr8k):
 
 @protocol("flickr8k-cf")
 @dataclass(frozen=True)
-class CrowdFlower(Flickr8k):
+class CrowdFlower(Flickr8kProtocol):
     """Share of three or more people who say that a caption describes the photo."""
 
     source = "Hodosh et al. 2013; rows as in CLIPScore (Hessel et al. 2021), Section 4.1"

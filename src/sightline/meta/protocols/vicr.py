@@ -17,7 +17,7 @@ FILES = ("vicr_sample.csv", "vicr.csv", "VICR.csv")
 
 @protocol("vicr")
 @dataclass(frozen=True)
-class Vicr(Protocol):
+class VicrProtocol(Protocol):
     """Single ratings 1-5 of captions of COCO photos, four to seven each."""
 
     subset: Literal["all", "train", "val", "test"] = "all"

@@ -8,7 +8,7 @@ import numpy as np
 from sightline.errors import UsageError
 from sightline.items import Rating
 from sightline.psychometrics.model.design import category_probabilities
-from sightline.psychometrics.model.fit import Fit, fit, thurstone_thresholds
+from sightline.psychometrics.model.fit import ModelFit, fit, thurstone_thresholds
 from sightline.psychometrics.model.persons import wle
 from sightline.psychometrics.model.responses import Floats, from_values
 
@@ -56,7 +56,7 @@ class Competency:
     at: tuple[At, ...]
 
 
-def reach(fit: Fit, score: int) -> Floats:
+def reach(fit: ModelFit, score: int) -> Floats:
     """Ability at which each item's competency score is as likely to reach `score` as not.
 
     An item that nobody scored lower on is reached by all (-inf), one that nobody reached has +inf.
@@ -69,7 +69,7 @@ def reach(fit: Fit, score: int) -> Floats:
     return found
 
 
-def competency(fit: Fit, abilities: Floats, at: Sequence[tuple[str, float]]) -> Competency:
+def competency(fit: ModelFit, abilities: Floats, at: Sequence[tuple[str, float]]) -> Competency:
     """The paper's statistics, for people's abilities and at named ones (predicted means at training
     scores)."""
     first, second = reach(fit, ADJACENT), reach(fit, EXACT)
@@ -84,7 +84,7 @@ def competency(fit: Fit, abilities: Floats, at: Sequence[tuple[str, float]]) -> 
     )
 
 
-def _at(fit: Fit, label: str, ability: float, first: Floats, second: Floats) -> At:
+def _at(fit: ModelFit, label: str, ability: float, first: Floats, second: Floats) -> At:
     probability, _ = category_probabilities(fit.table, np.array([ability]))
     exact = [
         probability[i, known.index(EXACT), 0] if EXACT in known else 0.0
@@ -100,7 +100,7 @@ def _at(fit: Fit, label: str, ability: float, first: Floats, second: Floats) -> 
 
 
 @dataclass(frozen=True)
-class Checked:
+class RaterCheck:
     """How one rater did on items whose answer a study knows."""
 
     rater: str
@@ -117,7 +117,7 @@ class Checked:
 class KnownAnswers:
     """What gold items, attention checks and the probation say of the raters."""
 
-    raters: tuple[Checked, ...]
+    raters: tuple[RaterCheck, ...]
     items: int
     competency: Competency | None
     """The partial credit model on the competency scores, where there is enough for one."""
@@ -151,7 +151,7 @@ def known_answers(known: Sequence[Rating]) -> KnownAnswers | None:
         own = own[~np.isnan(own)]
         mean = float(own.mean())
         checked.append(
-            Checked(name, len(own), float((own == EXACT).mean()), float((own >= ADJACENT).mean()), mean)
+            RaterCheck(name, len(own), float((own == EXACT).mean()), float((own >= ADJACENT).mean()), mean)
         )
     try:
         responses = from_values(scores, persons=list(raters), items=list(items), unused="collapse")

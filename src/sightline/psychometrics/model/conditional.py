@@ -73,7 +73,7 @@ def blocks_of(groups: Groups, design: Design, eta: Floats) -> tuple[Blocks, Floa
     return Blocks(groups.masks[key // len(theta)], people), theta[key % len(theta)]
 
 
-class Likelihood:
+class ConditionalLikelihood:
     """The conditional log-likelihood with its gradient and information."""
 
     def __init__(self, design: Design, responses: Responses, groups: Groups) -> None:
@@ -183,7 +183,7 @@ def _inner(responses: Responses, groups: Groups, design: Design) -> NDArray[np.i
 
 def fit_conditional(design: Design, responses: Responses, groups: Groups, start: Floats) -> Conditional:
     """Fit the items alone. `start` is best a marginal fit: the two lie close together."""
-    likelihood = Likelihood(design, responses, groups)
+    likelihood = ConditionalLikelihood(design, responses, groups)
     best = maximise(likelihood, start)
     if np.linalg.eigvalsh(best.curve.information)[0] < VAGUE:
         raise UsageError(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from sightline.errors import UsageError
-from sightline.psychometrics.model.facets_likelihood import Likelihood
+from sightline.psychometrics.model.facets_likelihood import FacetLikelihood
 from sightline.psychometrics.model.newton import maximise
 from sightline.psychometrics.model.responses import Floats, components, disconnected
 
@@ -71,7 +71,7 @@ def fit_facets(
             "estimated: give --unused collapse to close the gaps"
         )
     levels = np.where(answered, np.searchsorted(values, np.where(answered, ratings, values[0])), -1)
-    model = Likelihood(levels)
+    model = FacetLikelihood(levels)
     with threadpool_limits(1, "blas"):
         found = maximise(model, model.start(), most=60, near=1e-6)
         told = _Told(model, found.point, found.curve.information if errors else None)
@@ -98,7 +98,7 @@ class _Told:
     priors hold them. So the differences are what is reported, and their errors.
     """
 
-    def __init__(self, model: Likelihood, point: Floats, information: Floats | None) -> None:
+    def __init__(self, model: FacetLikelihood, point: Floats, information: Floats | None) -> None:
         j = model.raters
         severity, slope, tau, sigma = model.split(point)
         scale, middle = float(np.exp(np.log(slope).mean())), float(severity.mean())

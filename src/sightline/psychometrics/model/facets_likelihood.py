@@ -38,7 +38,7 @@ class _Seen:
     """Log integral of each item."""
 
 
-class Likelihood:
+class FacetLikelihood:
     """Parameters: severity of each rater, log consistency of each rater, steps, log sigma."""
 
     def __init__(self, levels: Ints) -> None:

@@ -37,7 +37,7 @@ class Coefficient:
 
 
 @dataclass(frozen=True)
-class Fit:
+class ModelFit:
     """A fitted model: items on the logit scale, and the population they were answered by."""
 
     responses: Responses
@@ -146,7 +146,9 @@ class Fit:
         return x @ self.marginal.point[:-1], _errors(x @ beta @ x.T)
 
 
-def fit(responses: Responses, *, model: str = "pcm", estimator: str = "mml", population: str = "auto") -> Fit:
+def fit(
+    responses: Responses, *, model: str = "pcm", estimator: str = "mml", population: str = "auto"
+) -> ModelFit:
     """Fit the partial credit (`pcm`) or rating scale (`rsm`) model by marginal or conditional maximum
     likelihood.
 
@@ -183,7 +185,7 @@ def fit(responses: Responses, *, model: str = "pcm", estimator: str = "mml", pop
         )
     if isinstance(marginal.population, Smooth):
         notes = (*notes, "abilities are not spread normally; a population of free shape was fitted instead")
-    return Fit(replace(responses, notes=notes), design, groups, model, estimator, marginal, conditional)
+    return ModelFit(replace(responses, notes=notes), design, groups, model, estimator, marginal, conditional)
 
 
 def thurstone_thresholds(table: Floats, item: Ints, level: Ints) -> Floats:

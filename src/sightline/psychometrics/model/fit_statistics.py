@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sightline.psychometrics.model.design import category_probabilities
-from sightline.psychometrics.model.fit import Fit
+from sightline.psychometrics.model.fit import ModelFit
 from sightline.psychometrics.model.persons import Estimates
 from sightline.psychometrics.model.responses import MISSING, Floats
 
@@ -49,7 +49,7 @@ class _Sums:
         return MeanSquares(infit, outfit, _standardised(infit, infit_q), _standardised(outfit, outfit_q))
 
 
-def mean_squares(fit: Fit, abilities: Estimates) -> tuple[MeanSquares, MeanSquares]:
+def mean_squares(fit: ModelFit, abilities: Estimates) -> tuple[MeanSquares, MeanSquares]:
     """Fit of items and of persons, at the given (ML) abilities of the groups."""
     theta = abilities.ability[fit.groups.of_person]
     known = ~np.isnan(theta)

@@ -49,7 +49,7 @@ class Marginal:
         return isinstance(self.population, Normal) and bool(self.point[-1] <= np.log(LEAST_SIGMA) + 1e-9)
 
 
-class Likelihood:
+class MarginalLikelihood:
     """The marginal log-likelihood with its gradient and observed information (Louis 1982)."""
 
     def __init__(self, design: Design, responses: Responses, groups: Groups, population: Population) -> None:
@@ -91,7 +91,7 @@ class Likelihood:
 class _Sums:
     """Running sums over groups that make up value, gradient and information."""
 
-    def __init__(self, likelihood: Likelihood, p: Floats) -> None:
+    def __init__(self, likelihood: MarginalLikelihood, p: Floats) -> None:
         self.design, self.groups, self.given = likelihood.design, likelihood.groups, likelihood.given
         self.items_move = likelihood.items_move
         self.p = p  # category parameter x q
@@ -174,7 +174,7 @@ def fit_marginal(
 ) -> Marginal:
     """Fit item and population parameters together, or with `fixed_items` the population around given
     items."""
-    likelihood = Likelihood(design, responses, groups, population)
+    likelihood = MarginalLikelihood(design, responses, groups, population)
     likelihood.items_move = not fixed_items
     items = starting_values(design, likelihood.counts) if start is None else start
     whole = np.r_[items, population.start()]
@@ -209,7 +209,9 @@ def fit_marginal(
     )
 
 
-def _climb(likelihood: Likelihood, start: Floats, moving: NDArray[np.bool_]) -> tuple[Floats, int, bool]:
+def _climb(
+    likelihood: MarginalLikelihood, start: Floats, moving: NDArray[np.bool_]
+) -> tuple[Floats, int, bool]:
     """Maximise over the moving parameters."""
 
     def whole(part: Floats) -> Floats:
@@ -232,7 +234,7 @@ def fit_smooth(design: Design, responses: Responses, groups: Groups, normal: Mar
     """A population of free shape, where it explains the data better than a normal one (by BIC); else None."""
     if normal.at_bound or groups.covariates.shape[1] > 1 or len(groups.of_person) < LEAST_PEOPLE:
         return None
-    theta = Likelihood(design, responses, groups, normal.population).grid(
+    theta = MarginalLikelihood(design, responses, groups, normal.population).grid(
         design.weights @ normal.free, normal.point
     )
     shape = Smooth(float(normal.point[0]), float(np.exp(normal.point[1])), float(theta[1] - theta[0]))

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sightline.psychometrics.model.design import category_probabilities
-from sightline.psychometrics.model.fit import Fit
+from sightline.psychometrics.model.fit import ModelFit
 from sightline.psychometrics.model.groups import CHUNK
-from sightline.psychometrics.model.marginal import Likelihood
+from sightline.psychometrics.model.marginal import MarginalLikelihood
 from sightline.psychometrics.model.responses import Floats, Ints
 
 LIMIT = 40.0
@@ -21,9 +21,9 @@ class Estimates:
     se: Floats
 
 
-def eap(fit: Fit) -> Estimates:
+def eap(fit: ModelFit) -> Estimates:
     """Mean and standard deviation of each posterior."""
-    likelihood = Likelihood(fit.design, fit.responses, fit.groups, fit.marginal.population)
+    likelihood = MarginalLikelihood(fit.design, fit.responses, fit.groups, fit.marginal.population)
     theta = likelihood.grid(fit.design.weights @ fit.items.free, fit.marginal.point)
     _, log_d = category_probabilities(fit.table, theta)
     ability, se = np.empty(len(fit.groups.score)), np.empty(len(fit.groups.score))
@@ -35,7 +35,7 @@ def eap(fit: Fit) -> Estimates:
     return Estimates(ability, se)
 
 
-def mle(fit: Fit) -> Estimates:
+def mle(fit: ModelFit) -> Estimates:
     """Maximum likelihood; the lowest and highest possible scores have none."""
     found = _solve(fit, 0.0)
     extreme = fit.groups.score == 0
@@ -43,12 +43,12 @@ def mle(fit: Fit) -> Estimates:
     return Estimates(np.where(extreme, np.nan, found.ability), np.where(extreme, np.nan, found.se))
 
 
-def wle(fit: Fit) -> Estimates:
+def wle(fit: ModelFit) -> Estimates:
     """Warm's weighted likelihood: less biased than ML, and finite for every score."""
     return _solve(fit, 0.5)
 
 
-def _solve(fit: Fit, weight: float) -> Estimates:
+def _solve(fit: ModelFit, weight: float) -> Estimates:
     """The root of score - E(theta) + weight * J / I, with J the sum of third central moments and I the
     information."""
     groups = fit.groups
@@ -64,7 +64,7 @@ def _solve(fit: Fit, weight: float) -> Estimates:
     return Estimates(ability[where], se[where])
 
 
-def _roots(fit: Fit, which: Ints, weight: float) -> tuple[Floats, Floats]:
+def _roots(fit: ModelFit, which: Ints, weight: float) -> tuple[Floats, Floats]:
     """Fisher scoring inside a bracket that halves when a step would leave it."""
     score, masks = fit.groups.score[which], fit.groups.masks[fit.groups.mask[which]].T
     low, high = np.full(len(which), -LIMIT), np.full(len(which), LIMIT)

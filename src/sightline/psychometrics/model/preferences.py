@@ -25,7 +25,7 @@ FEW_CLUSTERS = 10
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PairedChoice:
     """One judgement: which of two is preferred; `outcome` is 1 for the first, 0 for the second, 0.5 for a tie."""
 
     first: str
@@ -36,7 +36,7 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Preferences:
+class PreferenceFit:
     """Strengths with their errors, and what they were fitted to."""
 
     names: tuple[str, ...]
@@ -66,7 +66,7 @@ class Preferences:
         return float(self.strength[a] - self.strength[b]), float(np.sqrt(max(variance, 0.0)))
 
 
-def fit_preferences(given: Sequence[Comparison], *, prior_sd: float | None = None) -> Preferences:
+def fit_preferences(given: Sequence[PairedChoice], *, prior_sd: float | None = None) -> PreferenceFit:
     """Fit the model to comparisons; `prior_sd` shrinks strengths to zero.
 
     Raises:
@@ -96,7 +96,7 @@ def fit_preferences(given: Sequence[Comparison], *, prior_sd: float | None = Non
     centre = np.eye(count) - 1 / count
     covariance = centre @ covariance[:count, :count] @ centre
     won, lost = outcome == 1, outcome == 0
-    return Preferences(
+    return PreferenceFit(
         names,
         point[:count] - point[:count].mean(),
         np.sqrt(np.maximum(np.diag(covariance), 0)),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sightline.psychometrics.model.fit import Coefficient, Fit
+from sightline.psychometrics.model.fit import Coefficient, ModelFit
 from sightline.psychometrics.model.responses import Floats
 
 MOST_POINTS = 11
@@ -20,7 +20,7 @@ class Prediction:
     se: float
 
 
-def two_step(fit: Fit, abilities: Floats) -> list[Coefficient]:
+def two_step(fit: ModelFit, abilities: Floats) -> list[Coefficient]:
     """Least squares of estimated abilities on covariates, for comparison.
 
     The estimates' errors are taken for differences between people, so standard errors are off, and with
@@ -36,7 +36,7 @@ def two_step(fit: Fit, abilities: Floats) -> list[Coefficient]:
     return [Coefficient(n, float(b), float(e)) for n, b, e in zip(names, beta, errors, strict=True)]
 
 
-def predictions(fit: Fit) -> list[Prediction]:
+def predictions(fit: ModelFit) -> list[Prediction]:
     """Predicted means over the range of each covariate: every value where these are few, else evenly
     spaced."""
     known = fit.responses.covariates
@@ -55,7 +55,7 @@ def predictions(fit: Fit) -> list[Prediction]:
     return found
 
 
-def explained(fit: Fit) -> float:
+def explained(fit: ModelFit) -> float:
     """Share of the abilities' variance that the covariates explain (latent R squared)."""
     means, _ = fit.predicted(fit.responses.covariates)
     between = float(means.var())

@@ -9,14 +9,14 @@ from sightline import charts
 from sightline.io.results import ResultFolder
 from sightline.psychometrics.agreement.alpha import Interval
 from sightline.psychometrics.agreement.marking import MarkedText, PhraseCheck
-from sightline.psychometrics.model.preferences import Preferences
+from sightline.psychometrics.model.preferences import PreferenceFit
 from sightline.report.page import Section, render, source, table
 from sightline.report.parts import bullets, card
 
 SCALE = "In log odds; 0 is the average. One unit more wins about three times in four."
 
 
-def write_preferences(found: Preferences, folder: Path, title: str) -> dict[str, Any]:
+def write_preferences(found: PreferenceFit, folder: Path, title: str) -> dict[str, Any]:
     """Strengths as preferences.csv, fit.json and report.html; returns what fit.json holds."""
     low, high = found.interval()
     columns = (found.names, found.strength, found.se, low, high, found.wins, found.losses, found.ties)
@@ -64,7 +64,7 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str) else value.item()
 
 
-def preferences_in_short(found: Preferences) -> list[str]:
+def preferences_in_short(found: PreferenceFit) -> list[str]:
     """What the comparisons say, in a line or two."""
     order = sorted(found.names, key=lambda name: -found.strength[found.names.index(name)])
     lines = []

@@ -7,7 +7,7 @@ import numpy as np
 
 from sightline.charts import Sheet, decimals, fitted, number, ticks
 from sightline.psychometrics.model.design import category_probabilities
-from sightline.psychometrics.model.fit import Fit
+from sightline.psychometrics.model.fit import ModelFit
 from sightline.psychometrics.model.regression import Prediction
 from sightline.psychometrics.model.responses import Floats
 
@@ -40,7 +40,7 @@ class _Axis:
         sheet.line((left, TOP), (left, TOP + TALL), (left + width, TOP + TALL))
 
 
-def wright_map(fit: Fit, abilities: Floats, predictions: Sequence[Prediction] = ()) -> Sheet:
+def wright_map(fit: ModelFit, abilities: Floats, predictions: Sequence[Prediction] = ()) -> Sheet:
     """Predicted means, a histogram of people, and each item's Thurstonian thresholds, on one axis of logits.
 
     A person beside a threshold is as likely to reach that level as not; above it, more likely.
@@ -80,7 +80,7 @@ def wright_map(fit: Fit, abilities: Floats, predictions: Sequence[Prediction] = 
     return sheet
 
 
-def _places(fit: Fit, by_location: bool) -> Floats:
+def _places(fit: ModelFit, by_location: bool) -> Floats:
     """Where each item stands from left to right."""
     place = np.arange(len(fit.design.steps), dtype=float)
     if by_location:
@@ -116,7 +116,9 @@ def _draw_people(sheet: Sheet, abilities: Floats, axis: _Axis, left: float) -> N
     sheet.text(left + PEOPLE / 2, TOP - 10, f"people (n = {len(abilities):,})", colour="ink")
 
 
-def _draw_items(sheet: Sheet, fit: Fit, thresholds: Floats, axis: _Axis, left: float, step: float) -> None:
+def _draw_items(
+    sheet: Sheet, fit: ModelFit, thresholds: Floats, axis: _Axis, left: float, step: float
+) -> None:
     """Each item's thresholds, joined, with the level that lies above each."""
     item, level = fit.design.item, fit.design.level
     many = len(fit.design.steps) > NAMES_FIT
@@ -144,7 +146,7 @@ def _key(sheet: Sheet, x: float, y: float, named: dict[str, str]) -> None:
         x += wide
 
 
-def characteristic_curves(fit: Fit) -> Sheet:
+def characteristic_curves(fit: ModelFit) -> Sheet:
     """For each item, the probability of every level along the ability; up to the first 30 items."""
     shown = min(len(fit.design.steps), MOST_CURVES)
     columns = min(5, shown)

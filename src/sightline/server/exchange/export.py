@@ -102,7 +102,7 @@ def _contract(stored: StoredStudy, item: RowMapping) -> list[dict[str, Any]]:
 
 
 def _agreed(
-    stored: StoredStudy, rows: list[r.Row], experts: dict[str, int | None]
+    stored: StoredStudy, rows: list[r.RatingRow], experts: dict[str, int | None]
 ) -> dict[str, dict[str, Any]]:
     """What raters agree on when the better ones count more; for studies with one level per item."""
     if stored.study.kind not in r.CRITERION:

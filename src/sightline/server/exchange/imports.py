@@ -22,7 +22,7 @@ from sightline.server.storage.studies import StoredStudy
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ImportedAnswer:
     """All that one rater said about one item."""
 
     key: str
@@ -58,10 +58,10 @@ def _items(connection: Connection, stored: StoredStudy) -> dict[Key, Place]:
     return found
 
 
-def _gather(stored: StoredStudy, items: dict[Key, Place], answers: Iterable[Answer]) -> list[Judged]:
+def _gather(stored: StoredStudy, items: dict[Key, Place], answers: Iterable[Answer]) -> list[ImportedAnswer]:
     by_id = {id: place for (id, _), place in items.items()}
     several = len(by_id) < len(items)
-    found: dict[tuple[str, str, int], Judged] = {}
+    found: dict[tuple[str, str, int], ImportedAnswer] = {}
     for one in answers:
         if one.value in (None, ""):
             raise BadLine(one.where, "'value' is missing")
@@ -72,7 +72,8 @@ def _gather(stored: StoredStudy, items: dict[Key, Place], answers: Iterable[Answ
         key, part = place
         round_ = _whole(one.extra, "round", one.where) or 0
         judged = found.setdefault(
-            (key, one.rater, round_), Judged(key, one.rater, one.phase, round_, {}, one.extra, one.where)
+            (key, one.rater, round_),
+            ImportedAnswer(key, one.rater, one.phase, round_, {}, one.extra, one.where),
         )
         _put(stored, judged.given, one, part)
     return list(found.values())
@@ -105,7 +106,7 @@ def _whole(row: dict[str, Any], name: str, where: str) -> int | None:
     return int(found)
 
 
-def add_answers(connection: Connection, stored: StoredStudy, judged: Iterable[Judged]) -> int:
+def add_answers(connection: Connection, stored: StoredStudy, judged: Iterable[ImportedAnswer]) -> int:
     """Enter checked answers, then count every item anew."""
     items = {
         row.key: row
@@ -143,7 +144,7 @@ def add_answers(connection: Connection, stored: StoredStudy, judged: Iterable[Ju
 
 def _row(
     stored: StoredStudy,
-    one: Judged,
+    one: ImportedAnswer,
     item: int,
     rater: int,
     value: int | None,

@@ -12,7 +12,7 @@ from sightline.io.published import Album, coco_names
 from sightline.io.vicr import Vicr
 from sightline.items import Item
 from sightline.people.study import Study
-from sightline.server.exchange.imports import Judged, add_answers
+from sightline.server.exchange.imports import ImportedAnswer, add_answers
 from sightline.server.exchange.rows import CONFIDENCE
 from sightline.server.pictures import encode
 from sightline.server.storage import items as store_items
@@ -21,7 +21,7 @@ from sightline.server.storage import studies
 from sightline.server.storage.items import NewItem
 from sightline.server.storage.studies import StoredStudy
 
-Read = tuple[list[NewItem], list[Judged], dict[str, str]]
+Read = tuple[list[NewItem], list[ImportedAnswer], dict[str, str]]
 """Items, what people said of them, and each item's picture file."""
 
 
@@ -71,7 +71,7 @@ def _vicr(path: Path) -> Read:
         new_items.append(NewItem(item.id, {"text": item.text}, origin))
         files[item.id] = name
         judged += [
-            Judged(
+            ImportedAnswer(
                 item.id,
                 f"vicr-{place}",
                 "play",
@@ -97,7 +97,7 @@ def _hl(path: Path) -> Read:
         else:
             pages.setdefault(f"{picture}#{number}", {})[axis] = item
     new_items: list[NewItem] = []
-    judged: list[Judged] = []
+    judged: list[ImportedAnswer] = []
     files: dict[str, str] = {}
     for key, captions in pages.items():
         name = key.rpartition("#")[0]
@@ -114,7 +114,7 @@ def _hl(path: Path) -> Read:
         files[key] = name
         if given := {axis: _level(item) for axis, item in captions.items() if CONFIDENCE in item.ratings}:
             where = next(iter(captions.values())).source
-            judged.append(Judged(key, "hl-published", "play", 0, given, {}, where))
+            judged.append(ImportedAnswer(key, "hl-published", "play", 0, given, {}, where))
     return new_items, judged, files
 
 

@@ -20,7 +20,7 @@ CONFIDENCE = "confidence"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RatingRow:
     """One judgement, as it leaves the server and as `sightline psych` reads it."""
 
     item: str
@@ -49,7 +49,7 @@ def item_rows(connection: Connection, study_id: int) -> list[RowMapping]:
     return list(connection.execute(query).mappings())
 
 
-def rating_rows(connection: Connection, stored: StoredStudy, names: bool = False) -> list[Row]:
+def rating_rows(connection: Connection, stored: StoredStudy, names: bool = False) -> list[RatingRow]:
     """Every answer of a study in the order it was given; codes stand for people."""
     query = (
         select(
@@ -71,7 +71,7 @@ def rating_rows(connection: Connection, stored: StoredStudy, names: bool = False
         known = {(one.item, one.system, one.criterion): one.value for one in _known(stored, row)}
         for one in _judgements(stored, row["key"], row["origin"], row["value"], row["answers"]):
             found.append(
-                Row(
+                RatingRow(
                     one.item,
                     row["code"],
                     one.criterion,
@@ -93,7 +93,7 @@ def rating_rows(connection: Connection, stored: StoredStudy, names: bool = False
     return found
 
 
-class Judgement(NamedTuple):
+class Said(NamedTuple):
     """What was said of one thing on one criterion."""
 
     item: str
@@ -102,7 +102,7 @@ class Judgement(NamedTuple):
     value: Any
 
 
-def _known(stored: StoredStudy, row: RowMapping) -> list[Judgement]:
+def _known(stored: StoredStudy, row: RowMapping) -> list[Said]:
     """The known answers to what is asked of an item."""
     return _judgements(stored, row["key"], row["origin"], row["expert"], row["origin"].get("known"))
 
@@ -113,26 +113,26 @@ def _judgements(
     origin: Mapping[str, Any],
     value: int | None,
     answers: Mapping[str, Any] | None,
-) -> list[Judgement]:
+) -> list[Said]:
     """An answer as judgements; a page of several texts becomes one for each text and criterion."""
     system = origin.get("system")
     if value is not None:
-        return [Judgement(key, system, CRITERION.get(stored.study.kind, "overall"), value)]
+        return [Said(key, system, CRITERION.get(stored.study.kind, "overall"), value)]
     texts, captions = texts_of(origin), origin.get("captions", {})
-    found: list[Judgement] = []
+    found: list[Said] = []
     for name, given in (answers or {}).items():
         number, _, criterion = name.partition(".")
         if name in captions:
-            found.append(Judgement(captions[name], system, CONFIDENCE, given))
+            found.append(Said(captions[name], system, CONFIDENCE, given))
         elif not texts:
-            found.append(Judgement(key, system, name, given))
+            found.append(Said(key, system, name, given))
         elif criterion:
             text = texts[int(number)]
-            found.append(Judgement(text["id"], text["system"], criterion, given))
+            found.append(Said(text["id"], text["system"], criterion, given))
         else:  # a choice among the texts: 1 for it, 0 for the others, one half each where none is better
             shares = [0.5 if given == TIE else int(place == given) for place in range(len(texts))]
             found += [
-                Judgement(text["id"], text["system"], name, share)
+                Said(text["id"], text["system"], name, share)
                 for text, share in zip(texts, shares, strict=True)
             ]
     return found
@@ -143,7 +143,7 @@ def texts_of(origin: Mapping[str, Any]) -> list[dict[str, Any]]:
     return list(origin.get("stories") or origin.get("pair") or ())
 
 
-def by_item(rows: list[Row]) -> dict[Key, dict[str, list[Any]]]:
+def by_item(rows: list[RatingRow]) -> dict[Key, dict[str, list[Any]]]:
     """Item (id and system) to criterion to the values of ordinary play."""
     found: dict[Key, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:

@@ -27,7 +27,7 @@ FILE = "rater.npz"
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedRater:
     """A model's arrays and settings, and what was chosen on the way."""
 
     form: str
@@ -39,7 +39,7 @@ class Fitted:
         return predicted(self.form, self.arrays, self.settings, *pairs.vectors)
 
 
-def fit_form(form: Form, train: RatedSet, validation: RatedSet, seed: int = 0) -> Fitted:
+def fit_form(form: Form, train: RatedSet, validation: RatedSet, seed: int = 0) -> FittedRater:
     """Fit on the training pictures; the validation pictures choose the penalties (and are then learned from too), or
     say when a network has to stop."""
     if form == "bilinear":
@@ -53,11 +53,11 @@ def fit_form(form: Form, train: RatedSet, validation: RatedSet, seed: int = 0) -
 
     recipe = replace(NetworkRecipe() if form == "paper" else REGULAR, seed=seed)
     arrays, settings = fit_network(train, validation, recipe)
-    return Fitted("network", arrays, settings, json.dumps(asdict(recipe)))
+    return FittedRater("network", arrays, settings, json.dumps(asdict(recipe)))
 
 
-def _bilinear(pairs: RatedSet, recipe: BilinearRecipe) -> Fitted:
-    return Fitted("bilinear", fit(pairs, recipe), {}, json.dumps(asdict(recipe)))
+def _bilinear(pairs: RatedSet, recipe: BilinearRecipe) -> FittedRater:
+    return FittedRater("bilinear", fit(pairs, recipe), {}, json.dumps(asdict(recipe)))
 
 
 def _both(one: RatedSet, other: RatedSet) -> RatedSet:
@@ -153,7 +153,7 @@ def cross_test(
     )
 
 
-def _alone(form: Form, train: RatedSet, model: Fitted, seed: int, validation: RatedSet) -> Fitted:
+def _alone(form: Form, train: RatedSet, model: FittedRater, seed: int, validation: RatedSet) -> FittedRater:
     """The model that has not learned from the validation pictures: networks never do."""
     return _bilinear(train, BilinearRecipe(**json.loads(model.chosen))) if form == "bilinear" else model
 
@@ -174,7 +174,7 @@ def _covered(whole: Tested, held: list[tuple[Floats, RatedSet]]) -> Floats:
     return np.concatenate(found)
 
 
-def final_model(form: Form, pairs: RatedSet, tested: Tested, split: Split, seed: int = 0) -> Fitted:
+def final_model(form: Form, pairs: RatedSet, tested: Tested, split: Split, seed: int = 0) -> FittedRater:
     """Fitted on all pairs, with the settings most splits chose; a network keeps a validation part to stop on."""
     if form == "bilinear":
         name = Counter(tested.chosen).most_common(1)[0][0]
@@ -185,7 +185,7 @@ def final_model(form: Form, pairs: RatedSet, tested: Tested, split: Split, seed:
 
 
 def save(
-    path: Path, model: Fitted, tested: Tested, pairs: RatedSet, encoder: str, scale: tuple[float, float],
+    path: Path, model: FittedRater, tested: Tested, pairs: RatedSet, encoder: str, scale: tuple[float, float],
     sets: list[dict[str, Any]],
 ) -> None:  # fmt: skip
     """One file without pickles: weights in half precision, interval, fingerprints of the pictures, and what it is."""

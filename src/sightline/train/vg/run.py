@@ -20,7 +20,7 @@ from torch.nn import functional as F  # noqa: N812 - the usual name
 
 from sightline.encoders import load_encoder
 from sightline.encoders.pieces import pieces
-from sightline.encoders.vg import Words
+from sightline.encoders.vg import WordTable
 from sightline.errors import UsageError
 from sightline.text.vectors import WordVectors
 from sightline.train.vg.pairs import coco_pairs, entities_pairs
@@ -144,7 +144,7 @@ def train(
 ) -> dict[str, Any]:
     """From files to a saved model: encode each region once, look up its words, train the projections."""
     eyes = load_encoder(encoder)
-    words: Words = WordVectors.from_file(vectors) if vectors else pieces()
+    words: WordTable = WordVectors.from_file(vectors) if vectors else pieces()
     if data.is_dir() and images is None:
         raise UsageError("Flickr30k Entities need their pictures too: --images FOLDER")
     source = entities_pairs(data, images) if images else coco_pairs(data, captions, config.seed)
