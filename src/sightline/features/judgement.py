@@ -10,9 +10,10 @@ from sightline.features.base import Feature, Features, Tools
 from sightline.features.text import Sentences
 from sightline.items import Item
 from sightline.judges.asking import Asker
-from sightline.judges.base import Answer, Decoding, Question, Shown
+from sightline.judges.base import Decoding, Question, Reply, Shown
 from sightline.judges.prompts import Criterion, Prompt, prompt
 from sightline.judges.readout import expectation, plain_number, said_yes, yes
+from sightline.text.sentences import sentences_of
 
 Readout = Literal["auto", "expectation", "fleur", "number", "samples"]
 EXPLAINED: Final = 160
@@ -47,9 +48,14 @@ class Judgement(Feature[JudgementValue]):
     def needs(self) -> tuple[Feature[Any], ...]:
         return (Sentences(),)
 
+    def ahead(self, items: Sequence[Item], tools: Tools) -> None:
+        judge, asked = tools.judge(self.model), prompt(self.criterion, self.explain)
+        for decoding in self._decodings(judge):
+            begin(judge, [_question(asked, item, tools) for item in items], decoding)
+
     def compute(self, batch: Sequence[Features], tools: Tools) -> list[JudgementValue | Unscorable]:
         judge, asked = tools.judge(self.model), prompt(self.criterion, self.explain)
-        questions = [_question(asked, got, {"text": _text(got)}, tools) for got in batch]
+        questions = [_question(asked, got.item, tools) for got in batch]
         rounds = [answers(judge, questions, decoding) for decoding in self._decodings(judge)]
         return [self._value(asked, list(given), judge) for given in zip(*rounds, strict=True)]
 
@@ -68,7 +74,7 @@ class Judgement(Feature[JudgementValue]):
         return [Decoding(length, alternatives=_alternatives(judge) if way != "number" else 0)]
 
     def _value(
-        self, asked: Prompt, given: Sequence[Answer | Unscorable], judge: Asker
+        self, asked: Prompt, given: Sequence[Reply | Unscorable], judge: Asker
     ) -> JudgementValue | Unscorable:
         way = self.way(judge)
         try:
@@ -110,24 +116,38 @@ class Preference(Feature[PreferenceValue]):
 
     model: str
     value = PreferenceValue
+    reads_rivals = True
 
     def needs(self) -> tuple[Feature[Any], ...]:
         return (Sentences(),)
 
+    def ahead(self, items: Sequence[Item], tools: Tools) -> None:
+        judge = tools.judge(self.model)
+        begin(judge, [one for item in items for one in self._questions(item, tools)], self._decoding(judge))
+
     def compute(self, batch: Sequence[Features], tools: Tools) -> list[PreferenceValue | Unscorable]:
         judge, asked = tools.judge(self.model), prompt("pair")
-        way = Judgement(self.model, "caption").way(judge)
-        decoding = Decoding(ALONE, alternatives=_alternatives(judge) if way == "expectation" else 0)
-        pairs = [(got, name, text) for got in batch for name, text in rivals_of(got.item).items()]
-        both = [
-            _question(asked, got, dict(zip(("first", "second"), order, strict=True)), tools)
-            for got, _, text in pairs
-            for order in ((_text(got), text), (text, _text(got)))
-        ]
+        way, decoding = Judgement(self.model, "caption").way(judge), self._decoding(judge)
+        both = [one for got in batch for one in self._questions(got.item, tools)]
         found = iter(answers(judge, both, decoding))
         return [
-            _preference(got.item, asked, {name: (next(found), next(found)) for name in rivals_of(got.item)}, way)
+            _preference(
+                got.item, asked, {name: (next(found), next(found)) for name in rivals_of(got.item)}, way
+            )
             for got in batch
+        ]
+
+    def _decoding(self, judge: Asker) -> Decoding:
+        way = Judgement(self.model, "caption").way(judge)
+        return Decoding(ALONE, alternatives=_alternatives(judge) if way == "expectation" else 0)
+
+    def _questions(self, item: Item, tools: Tools) -> list[Question | Unscorable]:
+        """For each rival two: the item's own text first, and the rival's first."""
+        own = _text(item)
+        orders = [order for text in rivals_of(item).values() for order in ((own, text), (text, own))]
+        return [
+            _question(prompt("pair"), item, tools, {"first": first, "second": second})
+            for first, second in orders
         ]
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
@@ -152,10 +172,15 @@ class YesProbability(Feature[YesValue]):
     def needs(self) -> tuple[Feature[Any], ...]:
         return (Sentences(),)
 
+    def ahead(self, items: Sequence[Item], tools: Tools) -> None:
+        judge, asked = tools.judge(self.model), prompt("vqa")
+        questions = [_question(asked, item, tools) for item in items]
+        begin(judge, questions, Decoding(ALONE, alternatives=judge.alternatives()))
+
     def compute(self, batch: Sequence[Features], tools: Tools) -> list[YesValue | Unscorable]:
         judge, asked = tools.judge(self.model), prompt("vqa")
         told = judge.alternatives()
-        questions = [_question(asked, got, {"text": _text(got)}, tools) for got in batch]
+        questions = [_question(asked, got.item, tools) for got in batch]
         read = yes if told else said_yes
         values: list[YesValue | Unscorable] = []
         for answer in answers(judge, questions, Decoding(ALONE, alternatives=told)):
@@ -180,34 +205,41 @@ def rivals_of(item: Item) -> dict[str, str | list[str]]:
 
 def answers(
     judge: Asker, questions: Sequence[Question | Unscorable], decoding: Decoding
-) -> list[Answer | Unscorable]:
+) -> list[Reply | Unscorable]:
     """Answers to the questions that can be asked; the others' reasons in their places."""
     ready = [question for question in questions if isinstance(question, Question)]
     given = iter(judge.ask(ready, decoding))
     return [next(given) if isinstance(question, Question) else question for question in questions]
 
 
+def begin(judge: Asker, questions: Sequence[Question | Unscorable], decoding: Decoding) -> None:
+    """Have the questions that can be asked answered in the background."""
+    judge.begin([question for question in questions if isinstance(question, Question)], decoding)
+
+
 def _question(
-    asked: Prompt, got: Features, texts: Mapping[str, str | Sequence[str]], tools: Tools
+    asked: Prompt, item: Item, tools: Tools, texts: Mapping[str, str | Sequence[str]] | None = None
 ) -> Question | Unscorable:
     """The question about an item; what is not shown needs no pictures."""
     pictures = tools.pictures
-    if asked.shows and not got.item.images:
+    if not item.whole_text.strip():
+        return Unscorable("the text is empty")
+    if asked.shows and not item.images:
         return Unscorable("there is no picture")
     try:
-        shown = [Shown(pictures.digest(path), path, pictures.load) for path in got.item.images if asked.shows]
+        shown = [Shown(pictures.digest(path), path, pictures.load) for path in item.images if asked.shows]
     except Unscorable as reason:
         return reason
-    return Question(asked.system, asked.filled(texts), tuple(shown))
+    return Question(asked.system, asked.filled(texts or {"text": _text(item)}), tuple(shown))
 
 
-def _text(got: Features) -> str | list[str]:
+def _text(item: Item) -> str | list[str]:
     """A caption as one string, a story as its sentences."""
-    sentences = got[Sentences()].sentences
+    sentences = sentences_of(item)
     return sentences[0] if len(sentences) == 1 else list(sentences)
 
 
-def _there(answer: Answer | Unscorable) -> Answer:
+def _there(answer: Reply | Unscorable) -> Reply:
     if isinstance(answer, Unscorable):
         raise answer
     return answer
@@ -218,12 +250,15 @@ def _alternatives(judge: Asker) -> int:
     return judge.alternatives() or judge.judge.alternatives[0]
 
 
-def _tokens(given: Sequence[Answer]) -> int:
+def _tokens(given: Sequence[Reply]) -> int:
     return sum(answer.prompt_tokens + answer.answer_tokens for answer in given)
 
 
 def _preference(
-    item: Item, asked: Prompt, given: Mapping[str, tuple[Answer | Unscorable, Answer | Unscorable]], way: Readout
+    item: Item,
+    asked: Prompt,
+    given: Mapping[str, tuple[Reply | Unscorable, Reply | Unscorable]],
+    way: Readout,
 ) -> PreferenceValue | Unscorable:
     """From the answers in both orders: 1 is the text that stood first."""
     if not given:
@@ -236,7 +271,9 @@ def _preference(
     for own_first, own_second in given.values():
         try:
             there = _there(own_first), _there(own_second)
-            one, two = (2 - read(answer, asked.scale) for answer in there)  # how surely the first is the better
+            one, two = (
+                2 - read(answer, asked.scale) for answer in there
+            )  # how surely the first is the better
         except Unscorable as reason:
             return reason
         preferred.append((one + 1 - two) / 2)

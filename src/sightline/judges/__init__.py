@@ -4,7 +4,8 @@ Prompts are files of our own (`prompts/`), a judge is a server that speaks OpenA
 and the readout turns an answer into a number. The asker sees to it that nothing is asked twice, within a budget.
 """
 
-from sightline.judges.asking import Asker, Spent
-from sightline.judges.base import Answer, Decoding, Judge, Question, judges
+from sightline.judges.asking import Asker
+from sightline.judges.base import Decoding, Judge, Question, Reply, judges
+from sightline.judges.budget import Spent
 
-__all__ = ["Answer", "Asker", "Decoding", "Judge", "Question", "Spent", "judges"]
+__all__ = ["Asker", "Decoding", "Judge", "Question", "Reply", "Spent", "judges"]

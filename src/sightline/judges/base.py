@@ -1,10 +1,11 @@
 """What a judge is: pictures and words in, an answer out, with the probabilities of its tokens where there are any."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
+from sightline.chat import Token
 from sightline.errors import SightlineError, UsageError
 from sightline.registry import Registry
 from sightline.vision.pictures import Picture
@@ -51,16 +52,7 @@ class Decoding:
 
 
 @dataclass(frozen=True)
-class Token:
-    """One token of an answer, and what might have stood in its place."""
-
-    text: str
-    alternatives: Mapping[str, float]
-    """Natural logarithms of probabilities, the token itself among them."""
-
-
-@dataclass(frozen=True)
-class Answer:
+class Reply:
     """What the model said."""
 
     text: str
@@ -101,7 +93,7 @@ class Judge(Protocol):
         """How many questions may be under way; None: as many as the user likes."""
         ...
 
-    def ask(self, question: Question, decoding: Decoding) -> Answer:
+    def ask(self, question: Question, decoding: Decoding) -> Reply:
         """Raises Unscorable where this question cannot be answered, Passing where it may be later, and UsageError where
         none can be: no key, no such model."""
         ...
@@ -134,5 +126,5 @@ def load_judge(spec: str, access: Access) -> Judge:
 
 def first_words(text: str, most: int = 80) -> str:
     """The beginning of an answer, for messages."""
-    words: Any = " ".join(text.split())
+    words = " ".join(text.split())
     return f"'{words[:most]}{'…' if len(words) > most else ''}'"

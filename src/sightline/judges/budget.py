@@ -9,7 +9,7 @@ from sightline.errors import UsageError
 LIMIT = re.compile(r"([0-9][0-9_]*)\s*(requests?|tokens?)?", re.I)
 
 
-class BudgetSpent(UsageError):
+class BudgetSpent(UsageError):  # noqa: N818 - named for what happened
     """The budget is used up. What was answered is in the cache: the same command goes on from there."""
 
 
@@ -45,7 +45,9 @@ class Budget:
             return cls()
         found = LIMIT.fullmatch(text.strip())
         if found is None or int(found[1]) < 1:
-            raise UsageError(f"the judge's budget '{text}' is neither a number of requests nor '200000 tokens'")
+            raise UsageError(
+                f"the judge's budget '{text}' is neither a number of requests nor '200000 tokens'"
+            )
         tokens = (found[2] or "").lower().startswith("token")
         limit = int(found[1])
         return cls(tokens=limit) if tokens else cls(requests=limit)

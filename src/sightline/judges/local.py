@@ -4,9 +4,10 @@ import threading
 from dataclasses import replace
 from typing import Any
 
+from sightline.chat import Token
 from sightline.errors import Unscorable, UsageError, extra
 from sightline.hub import device, load_pretrained
-from sightline.judges.base import Access, Answer, Decoding, Question, Token, judges
+from sightline.judges.base import Access, Decoding, Question, Reply, judges
 from sightline.judges.showing import shown_as
 
 
@@ -49,7 +50,7 @@ class Local:
         beside = "" if self.resource.precision == "fp32" else f"/{self.resource.precision}"
         return f"{self._name}@{self.resource.digest}{beside}"
 
-    def ask(self, question: Question, decoding: Decoding) -> Answer:
+    def ask(self, question: Question, decoding: Decoding) -> Reply:
         with self._lock:
             given = self._prepared(question)
             start = given["input_ids"].shape[1]
@@ -67,7 +68,7 @@ class Local:
             ids = made.sequences[0, start:].tolist()
             tokens = self._tokens(ids, made.logits, decoding.alternatives) if decoding.alternatives else ()
             text = "".join(token.text for token in tokens) if tokens else self._decoded(ids)
-            return Answer(text, tokens, "", start, len(ids))
+            return Reply(text, tokens, "", start, len(ids))
 
     def _prepared(self, question: Question) -> Any:
         """The question through the model's own chat template; a template without a system's part gets it before the
@@ -92,7 +93,9 @@ class Local:
                 return found.to(self._device, self._model.dtype)
             except Exception as other:  # templates and processors each raise their own
                 fault = other
-        raise Unscorable(f"the judge's model does not take this question ({' '.join(str(fault).split())[:120]})")
+        raise Unscorable(
+            f"the judge's model does not take this question ({' '.join(str(fault).split())[:120]})"
+        )
 
     def _tokens(self, ids: list[int], logits: Any, count: int) -> tuple[Token, ...]:
         """The answer's tokens without its end, each with the likeliest in its place."""
@@ -108,7 +111,7 @@ class Local:
                 self._piece(before, int(one)): float(p)
                 for one, p in zip(reversed(top.indices.tolist()), reversed(top.values.tolist()), strict=True)
             }
-            found.append(Token(text, {**near, text: float(logs[own])}))
+            found.append(Token(text, float(logs[own]), near))
         return tuple(found)
 
     def _piece(self, before: list[int], one: int) -> str:

@@ -21,7 +21,11 @@ CRITERIA: Final[tuple[Criterion, ...]] = get_args(Criterion)
 """What a text is rated for; the other prompts choose between two texts (`pair`) or ask whether one is true (`vqa`)."""
 
 ALONE = "Answer with the {answer} alone and nothing else."
-EXPLAIN = "Answer with the {answer} alone on the first line. On the second line give your reason in one sentence."
+EXPLAIN = (
+    "Answer with the {answer} alone on the first line. On the second line give your reason in one sentence."
+)
+MARKS = re.compile(r"<|\[(?=/?(?:INST|IMG))")
+"""What begins the marks that models know (`<image>`, `<|im_end|>`, `[/INST]`); JSON has another way to write it."""
 PLACE = re.compile(r"\{(text|first|second)\}")
 
 
@@ -51,9 +55,8 @@ class Prompt:
 
 def as_json(text: Sequence[str] | str) -> str:
     """A text as a JSON string, or its sentences as a list; without what would break the request itself."""
-    if not isinstance(text, str):
-        return json.dumps([_sound(sentence) for sentence in text], ensure_ascii=False)
-    return json.dumps(_sound(text), ensure_ascii=False)
+    sound = _sound(text) if isinstance(text, str) else [_sound(sentence) for sentence in text]
+    return MARKS.sub(lambda mark: f"\\u{ord(mark[0]):04x}", json.dumps(sound, ensure_ascii=False))
 
 
 def _sound(text: str) -> str:
@@ -71,7 +74,12 @@ def prompt(name: str, explain: bool = False) -> Prompt:
     ending = (EXPLAIN if explain else ALONE).replace("{answer}", known["answer"])
     scale = Scale.of(known["scale"])
     return Prompt(
-        name, known["answer"], scale, known["shows"] == "pictures", f"{system.strip()}\n{ending}", words.strip()
+        name,
+        known["answer"],
+        scale,
+        known["shows"] == "pictures",
+        f"{system.strip()}\n{ending}",
+        words.strip(),
     )
 
 

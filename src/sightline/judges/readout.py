@@ -9,8 +9,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sightline.chat import Token
 from sightline.errors import Unscorable
-from sightline.judges.base import Answer, Token, first_words
+from sightline.judges.base import Reply, first_words
 
 NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 OPENING = re.compile(
@@ -46,13 +47,13 @@ class Scale:
         return self.low <= value <= self.high
 
 
-def plain_number(answer: Answer, scale: Scale) -> float:
+def plain_number(answer: Reply, scale: Scale) -> float:
     """The number as the answer has it."""
     start, end = number_in(answer, scale)
     return float(answer.text[start:end])
 
 
-def number_in(answer: Answer, scale: Scale) -> tuple[int, int]:
+def number_in(answer: Reply, scale: Scale) -> tuple[int, int]:
     """Where the answer's number begins and ends: the one it begins with, or the only one there is."""
     text = said(answer)
     opening = OPENING.match(text)
@@ -71,13 +72,11 @@ def number_in(answer: Answer, scale: Scale) -> tuple[int, int]:
         found = every[0]
     if not scale.holds(float(found[0])):
         between = f"{scale.low:g} and {scale.high:g}"
-        raise Unscorable(
-            f"the judge's number {found[0][:20]} is not between {between}: {first_words(text)}"
-        )
+        raise Unscorable(f"the judge's number {found[0][:20]} is not between {between}: {first_words(text)}")
     return found.span()
 
 
-def said(answer: Answer) -> str:
+def said(answer: Reply) -> str:
     """The answer's text; raises Unscorable where there is none."""
     if answer.refusal:
         raise Unscorable(f"the judge refused: {first_words(answer.refusal)}")
@@ -86,7 +85,7 @@ def said(answer: Answer) -> str:
     return answer.text
 
 
-def expectation(answer: Answer, scale: Scale, raw: bool = False) -> float:
+def expectation(answer: Reply, scale: Scale, raw: bool = False) -> float:
     """The expected number over what the model might have written.
 
     On a scale of whole numbers: the sum of p(v) v over the ratings v, at the rating's place. On 0.0 to 1.0 FLEUR's
@@ -140,7 +139,9 @@ def _digits(text: str) -> bool:
 
 def _mean(token: Token, worth: Worth, raw: bool) -> float:
     """The mean worth of what might have stood in a token's place."""
-    known = [(math.exp(p), value) for text, p in token.alternatives.items() if (value := worth(text)) is not None]
+    known = [
+        (math.exp(p), value) for text, p in _likeliest(token).items() if (value := worth(text)) is not None
+    ]
     mass = math.fsum(p for p, _ in known)
     if mass <= 0:
         raise Unscorable("the judge's answer came without the probabilities of its digits")
@@ -148,7 +149,12 @@ def _mean(token: Token, worth: Worth, raw: bool) -> float:
     return total if raw else total / mass
 
 
-def _tokens_in(answer: Answer, start: int, end: int) -> list[tuple[int, Token]]:
+def _likeliest(token: Token) -> dict[str, float]:
+    """Log-probabilities of what might have stood in a token's place, itself among them."""
+    return {token.text: token.log_probability, **token.likeliest}
+
+
+def _tokens_in(answer: Reply, start: int, end: int) -> list[tuple[int, Token]]:
     """The tokens of the number, each with its place from the number's beginning."""
     found, place = [], 0
     for token in answer.tokens:
@@ -162,16 +168,16 @@ def _tokens_in(answer: Answer, start: int, end: int) -> list[tuple[int, Token]]:
     return found
 
 
-def yes(answer: Answer) -> float:
+def yes(answer: Reply) -> float:
     """The probability that the answer begins with Yes: VQAScore (Lin et al., ECCV 2024)."""
     said(answer)
     if not answer.tokens:
         raise Unscorable("the judge's answer came without the probabilities of its words")
     first = next((token for token in answer.tokens if token.text.strip()), answer.tokens[0])
-    return min(1.0, math.fsum(math.exp(p) for text, p in first.alternatives.items() if _word(text) == "yes"))
+    return min(1.0, math.fsum(math.exp(p) for text, p in _likeliest(first).items() if _word(text) == "yes"))
 
 
-def said_yes(answer: Answer) -> float:
+def said_yes(answer: Reply) -> float:
     """1 where the answer begins with Yes and 0 where it begins with No, of a judge that tells no probabilities."""
     word = _word(re.split(r"[\s,.!;:]", said(answer).strip(" \n*\"'"), maxsplit=1)[0])
     if word not in ("yes", "no"):

@@ -4,12 +4,14 @@ Keys come from the environment and stay there: SIGHTLINE_JUDGE_KEY, or OPENAI_AP
 """
 
 import os
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
+from sightline.chat import Token, part
 from sightline.errors import Unscorable, UsageError, extra
-from sightline.judges.base import Access, Answer, Decoding, Passing, Question, Token, first_words, judges
-from sightline.judges.showing import as_address
+from sightline.judges.base import Access, Decoding, Passing, Question, Reply, first_words, judges
+from sightline.judges.showing import as_sent
 
 OPENAI = "api.openai.com"
 KEY, OPENAI_KEY = "SIGHTLINE_JUDGE_KEY", "OPENAI_API_KEY"
@@ -39,7 +41,7 @@ class Served:
             raise UsageError(f"the judge '{model}' is behind a server: give its address with --judge-url URL")
         self._model = model
         self._host = checked_host(access.url)
-        self._openai = extra("openai", "judge")
+        self._openai = extra("openai", "openai")
         self._client: Any = self._openai.OpenAI(
             base_url=access.url, api_key=_key(self._host), timeout=access.timeout, max_retries=0
         )
@@ -49,16 +51,18 @@ class Served:
     def signature(self) -> str:
         return f"{self._model}@{self._host}"
 
-    def ask(self, question: Question, decoding: Decoding) -> Answer:
+    def ask(self, question: Question, decoding: Decoding) -> Reply:
         try:
             return self._ask(question, decoding)
         except self._openai.BadRequestError as fault:
             if self._length != LENGTHS[0] or LENGTHS[1] not in str(fault):
-                raise Unscorable(f"the judge's server refuses the request: {first_words(_told(fault))}") from None
+                raise Unscorable(
+                    f"the judge's server refuses the request: {first_words(_told(fault))}"
+                ) from None
             self._length = LENGTHS[1]
         return self.ask(question, decoding)
 
-    def _ask(self, question: Question, decoding: Decoding) -> Answer:
+    def _ask(self, question: Question, decoding: Decoding) -> Reply:
         told: dict[str, Any] = {self._length: decoding.length, "temperature": decoding.temperature}
         told["seed"] = decoding.seed
         if decoding.alternatives:
@@ -93,8 +97,8 @@ class Served:
 def messages(question: Question) -> list[dict[str, Any]]:
     """The request's messages: always a system's and a user's, the pictures before the words."""
     content = [
-        *({"type": "image_url", "image_url": {"url": as_address(picture)}} for picture in question.pictures),
-        {"type": "text", "text": question.words},
+        *(as_sent(picture) for picture in question.pictures),
+        part(question.words),
     ]
     return [{"role": "system", "content": question.system}, {"role": "user", "content": content}]
 
@@ -109,7 +113,9 @@ def checked_host(url: str) -> str:
     if host is None or parts.scheme not in ("http", "https"):
         raise UsageError("--judge-url is no address: write http://HOST:PORT/v1")
     if parts.username or parts.password or parts.query:
-        raise UsageError(f"--judge-url must not hold a key or password; keys come from the environment: {KEY}")
+        raise UsageError(
+            f"--judge-url must not hold a key or password; keys come from the environment: {KEY}"
+        )
     return host
 
 
@@ -121,7 +127,7 @@ def _key(host: str) -> str:
     return key or "none"
 
 
-def _answer(found: Any) -> Answer:
+def _answer(found: Any) -> Reply:
     choice = found.choices[0]
     usage = getattr(found, "usage", None)
     refusal = getattr(choice.message, "refusal", None) or ""
@@ -130,7 +136,7 @@ def _answer(found: Any) -> Answer:
     text = choice.message.content or ""
     if not isinstance(text, str) or not isinstance(refusal, str):
         raise ValueError("the answer is no text")
-    return Answer(
+    return Reply(
         text,
         _tokens(choice, text),
         refusal,
@@ -143,7 +149,7 @@ def _tokens(choice: Any, text: str) -> tuple[Token, ...]:
     """The answer's tokens; none where the server tells none, or others than it wrote."""
     content = getattr(getattr(choice, "logprobs", None), "content", None) or ()
     found = tuple(
-        Token(one.token, {one.token: one.logprob, **{top.token: top.logprob for top in one.top_logprobs}})
+        Token(one.token, one.logprob, {top.token: top.logprob for top in one.top_logprobs or ()})
         for one in content
     )
     place = "".join(token.text for token in found).find(text.strip())
@@ -159,7 +165,7 @@ def _from(tokens: tuple[Token, ...], skip: int) -> tuple[Token, ...]:
     while kept and skip >= len(kept[0].text):
         skip -= len(kept.pop(0).text)
     if kept and skip > 0:
-        kept[0] = Token(kept[0].text[skip:], kept[0].alternatives)
+        kept[0] = replace(kept[0], text=kept[0].text[skip:])
     return tuple(kept)
 
 

@@ -1,35 +1,24 @@
-"""Pictures as a judge gets them: upright, no longer than 1,024 pixels, as JPEG where they travel."""
+"""Pictures as a judge gets them: upright, and no larger than a server wants them."""
 
-import io
-from base64 import b64encode
 from functools import lru_cache
+from typing import Any
 
 from PIL import Image
 
+from sightline.chat import LONGEST_SIDE, part
 from sightline.judges.base import Shown
-
-SIDE = 1024
-"""Pixels of the longer side at most: servers make tokens of pixels."""
-QUALITY = 90
 
 
 def shown_as(picture: Shown) -> Image.Image:
-    """The picture as it is shown; raises Unscorable where there is none."""
+    """The picture as a model here sees it; raises Unscorable where there is none."""
     image = picture.load(picture.path).crop()
-    if max(image.size) <= SIDE:
-        return image
-    factor = SIDE / max(image.size)
-    width, height = (max(1, round(factor * side)) for side in image.size)
-    return image.resize((width, height), Image.Resampling.LANCZOS)
-
-
-def as_address(picture: Shown) -> str:
-    """The picture as an address that holds it."""
-    return _address(picture.digest, picture)
+    if max(image.size) > LONGEST_SIDE:
+        image = image.copy()
+        image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+    return image
 
 
 @lru_cache(64)
-def _address(digest: str, picture: Shown) -> str:
-    out = io.BytesIO()
-    shown_as(picture).save(out, "JPEG", quality=QUALITY)
-    return f"data:image/jpeg;base64,{b64encode(out.getvalue()).decode('ascii')}"
+def as_sent(picture: Shown) -> dict[str, Any]:
+    """The picture as the protocol writes it; several questions on it are prepared once."""
+    return part(picture.load(picture.path).crop())

@@ -15,8 +15,8 @@ from sightline.metrics.base import Metric, metric
 
 @metric("judge")
 @dataclass(frozen=True)
-class Judge(Metric):
-    """A vision-language model's rating of a text for its pictures; its prompts are printed by `sightline metrics judge`."""
+class JudgeRating(Metric):
+    """A vision-language model's rating of a text for its pictures; `sightline metrics judge` prints its prompts."""
 
     model: str = ""
     criterion: Criterion = "caption"
@@ -48,7 +48,7 @@ class Judge(Metric):
 @metric("judge-pair")
 @dataclass(frozen=True)
 class JudgePair(Metric):
-    """How surely a vision-language model finds a text truer than the other systems', asked in both orders (`compare`)."""
+    """How surely a vision-language model finds a text truer than other systems', in both orders (`compare`)."""
 
     model: str = ""
 

@@ -86,6 +86,7 @@ class LocalTools:
         self.holder.refresh()
         self._for_the_run = Holder()
         self._own = holder is None
+        self._askers: list[Asker] = []
 
     @property
     def cache(self) -> Cache:
@@ -119,6 +120,11 @@ class LocalTools:
         return self._for_the_run.get(self._asker, model)
 
     @property
+    def spent(self) -> dict[str, int]:
+        """What the judges of the run cost, where any was asked."""
+        return vars(self.budget.spent) if any(vars(self.budget.spent).values()) else {}
+
+    @property
     def budget(self) -> Budget:
         """What all judges of the run cost together, and may cost."""
         return self._for_the_run.get(Budget.of, self.option("judge_budget"))
@@ -126,7 +132,9 @@ class LocalTools:
     def _asker(self, model: str) -> Asker:
         timeout = self._number("judge_timeout", 120.0)
         judge = self.held(load_judge, model, Access(self.option("judge_url"), timeout))
-        return Asker(judge, self.cache, self.budget, int(self._number("judge_at_once", 8)))
+        asker = Asker(judge, self.cache, self.budget, int(self._number("judge_at_once", 8)))
+        self._askers.append(asker)
+        return asker
 
     def _number(self, option: str, default: float) -> float:
         """An option that is a number above 0."""
@@ -163,6 +171,8 @@ class LocalTools:
 
     def close(self) -> None:
         """The run is done: what it loaded goes, but for what the caller's holder keeps."""
+        for asker in self._askers:
+            asker.close()
         self._for_the_run.close()
         if self._own:
             self.holder.close()

@@ -126,7 +126,7 @@ class Pictures:
         return found
 
     def digest(self, path: Path) -> str:
-        """Of a picture's content, as `load` tells it, but without decoding; raises Unscorable where there is no file."""
+        """Of a file's content, as `load` tells it, without decoding; raises Unscorable where there is none."""
         state = _state(path)
         with self._lock:
             known = self._known.get(path)
