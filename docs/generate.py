@@ -139,12 +139,16 @@ def choices(field: Any, hint: Any) -> str:
 
 def commands_page() -> str:
     """Every command with its arguments and options."""
-    status = "What each command takes. Exit status: 0 all done; 2 wrong use; 3 done, but some items failed.\n"
+    status = (
+        "What each command takes. Exit status: 0 all done; 2 wrong use; 3 done, but some items failed; 130 stopped by "
+        "Ctrl-C.\n"
+    )
+    shared = "All take `-h`, and `-q` to say nothing but errors; options can stand in a [file](../everyday.md), too.\n"
     found = list(commands(typer.main.get_command(load_commands()), "sightline"))
     overview = [(f"[`{name}`](#{name.replace(' ', '-')})", prose(c.help).split("\n")[0]) for name, c in found]
-    parts = [NOTICE + "# Commands\n", status, table(("command", "what it does"), overview)]
+    parts = [NOTICE + "# Commands\n", status, shared, table(("command", "what it does"), overview)]
     for name, command in found:
-        rows = [row(parameter) for parameter in command.params if parameter.name != "help"]
+        rows = [row(parameter) for parameter in command.params if parameter.name not in ("help", "quiet")]
         given = " ".join([name, *(cells[0].strip("`") for cells in rows if not cells[0].startswith("`-"))])
         parts.append(f"## {name}\n\n{prose(command.help)}\n\n```\n{given} [OPTIONS]\n```\n")
         if rows:

@@ -22,6 +22,12 @@ settings.load_profile("patient")
 DATA = Path(os.environ.get("SIGHTLINE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _home(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What users keep (calibrations of encoders) has no say in the tests."""
+    os.environ["SIGHTLINE_HOME"] = str(tmp_path_factory.mktemp("home"))
+
+
 @pytest.fixture(scope="session")
 def environment() -> dict[str, str]:
     """For processes that tests start: they import this very package."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sightline import errors, functional
-    from sightline.api import compare, score
+    from sightline.api import caption, compare, score
     from sightline.errors import (
         BadLine,
         MissingExtra,
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         UnwritableError,
         UsageError,
     )
+    from sightline.generate.given import Captions
     from sightline.io import read_items
     from sightline.items import Evidence, Failure, Item, Rating, Score
     from sightline.result import Result, Verdict
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOME = {
-    "sightline.api": ("compare", "score"),
+    "sightline.api": ("caption", "compare", "score"),
+    "sightline.generate.given": ("Captions",),
     "sightline.io": ("read_items",),
     "sightline.result": ("Result", "Verdict"),
     "sightline.items": ("Evidence", "Failure", "Item", "Rating", "Score"),
@@ -45,6 +47,7 @@ _HOME = {
 
 __all__ = [
     "BadLine",
+    "Captions",
     "Evidence",
     "Failure",
     "Item",
@@ -58,6 +61,7 @@ __all__ = [
     "UsageError",
     "Verdict",
     "__version__",
+    "caption",
     "compare",
     "errors",
     "functional",

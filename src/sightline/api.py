@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sightline.errors import UsageError
+from sightline.generate.base import Decoding, axes_named
+from sightline.generate.given import Captions, captions_of
+from sightline.generate.run import Captioning, Describing
 from sightline.io import BadLine, read_items
 from sightline.io.given import items_given
 from sightline.io.pictures import files
@@ -115,6 +118,41 @@ def score(
     kept = score_in_memory(ready, run)
     found = tuple(item for item in ready if isinstance(item, Item))
     return Result(found, kept.scores, kept.failures, kept.summary)
+
+
+def caption(
+    pictures: Any,
+    captioner: str = "pocket",
+    axis: str | Sequence[str] = "object",
+    *,
+    beams: int = Decoding.beams,
+    samples: int = Decoding.samples,
+    temperature: float = Decoding.temperature,
+    top_k: int = Decoding.top_k,
+    top_p: float = Decoding.top_p,
+    length: int = Decoding.length,
+    seed: int = Decoding.seed,
+    system: str | None = None,
+    base: str | Path = ".",
+    format: str | None = None,
+    allow_urls: bool = False,
+) -> Captions:
+    """Describe pictures, as `sightline caption` does.
+
+    Arguments: `pictures`: the path of a picture, a folder or a file of items; or a list of pictures (paths relative to
+    `base`, PIL images, arrays, bytes), of Items or of dictionaries with `images`. `captioner`: its name, as
+    `git:NAME-or-PATH`. `axis`: what to tell, one or several of object, scene, action, rationale, narrative. `beams` of
+    the search, or how many `samples` to draw instead, with `temperature`, `top_k`, `top_p` and `seed`; tokens at most
+    (`length`). `system`: what to call the captioner.
+
+    Returns the captions as items and the failures. What people said of the pictures stands as references.
+    Raises UsageError where the captioner or the choices are wrong.
+    """
+    decoding = Decoding(beams, samples, temperature, top_k, top_p, length, seed)
+    axes = axes_named([axis] if isinstance(axis, str) else axis)
+    describing = Describing(Captioning(captioner, axes, decoding, system))
+    with files.from_the_web(allow_urls):
+        return captions_of(describing, pictures, Path(base), format)
 
 
 def compare(

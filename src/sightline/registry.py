@@ -14,7 +14,7 @@ import math
 import pkgutil
 import types
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -99,6 +99,23 @@ def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
             raise UsageError(f"'{spec}' gives {key.strip()} twice")
         options[key.strip()] = value.strip()
     return name.strip(), options
+
+
+def parse_specs(given: Iterable[str]) -> list[str]:
+    """The specs in texts that may hold several: `a,b` is two; in `a:x=1,y=2,b` a has two options."""
+    found: list[str] = []
+    for text in given:
+        own: list[str] = []
+        for part in map(str.strip, text.split(",")):
+            name, equals, _ = part.partition("=")
+            if own and equals and ":" not in name:
+                own[-1] += f",{part}"
+            elif not part:
+                raise UsageError(f"cannot read '{text}': a name is missing")
+            else:
+                own.append(part)
+        found += own
+    return list(dict.fromkeys(found))
 
 
 def build(cls: type[T], name: str, options: dict[str, str]) -> T:

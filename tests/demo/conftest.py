@@ -2,8 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from sightline.encoders import encoders
+from sightline.encoders.calibration import Calibration, Curve
 from sightline.resources import Resource
 from sightline.text.concreteness import Concreteness, RatedWords
 from sightline.text.language import Parsed, Phrase, Word
@@ -20,9 +20,8 @@ class NoiseEncoder:
     """Every text and image gets a direction of its own, always the same."""
 
     signature = "noise"
-    prompt = ""
     dimensions = 16
-    thetas: Mapping[str, float] = {"phrases": 0.6, "nouns": 0.6}
+    calibration = Calibration("", Curve(-0.35, 0.35, 2.0, 0.0), {"phrases": 0.6, "nouns": 0.6})
 
     def encode_images(self, images: Sequence[Image.Image]) -> NDArray[np.float32]:
         return self._rows([image.tobytes() for image in images])
@@ -34,9 +33,6 @@ class NoiseEncoder:
         seeds = [int.from_bytes(hashlib.blake2b(content, digest_size=4).digest()) for content in contents]
         rows = np.stack([np.abs(np.random.default_rng(seed).normal(size=self.dimensions)) for seed in seeds])
         return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-
-    def calibrate(self, cosine: NDArray[Any]) -> NDArray[Any]:
-        return cosine * 0.35
 
     def truncated(self, text: str) -> bool:
         return False

@@ -13,7 +13,7 @@ from PIL import Image
 
 from sightline.encoders import load_encoder
 from sightline.encoders.base import Embedder
-from sightline.encoders.clip import Clip, quick_gelu
+from sightline.encoders.clip import Clip, quick_gelu, thetas_of
 from sightline.encoders.preprocess import Preprocess
 from sightline.errors import UsageError
 
@@ -148,14 +148,25 @@ def test_signature_tells_weights_apart(
     assert Clip(str(same)).signature != Clip(str(other)).signature
 
 
-def test_theta_is_shipped_for_clip_and_not_for_siglip(tiny_clip: Path, tiny_siglip: Path) -> None:
-    assert Clip(str(tiny_clip)).thetas["phrases"] == 0.6159241924121119
-    assert not Clip(str(tiny_siglip)).thetas
+def test_theta_is_shipped_for_the_one_model_it_was_measured_with(tiny_clip: Path, tiny_siglip: Path) -> None:
+    """VIST's theta was measured with OpenAI's ViT-B/32; a model of another shape or name has none."""
+    assert not Clip(str(tiny_clip)).calibration.thetas
+    assert not Clip(str(tiny_siglip)).calibration.thetas
+    published = transformers.CLIPConfig(
+        vision_config={"hidden_size": 768, "num_hidden_layers": 12, "patch_size": 32, "image_size": 224}
+    )
+    known = thetas_of("openai/clip-vit-base-patch32", published)
+    assert known["phrases"] == known["nouns"] == 0.6159241924121119
+    assert thetas_of("hub/models--openai--clip-vit-base-patch32/snapshots/3d74", published)
+    assert not thetas_of("openai/clip-vit-large-patch14", published)
+    assert not thetas_of(
+        "openai/clip-vit-base-patch32", transformers.CLIPConfig(vision_config={"patch_size": 16})
+    )
 
 
 def test_calibration_changes_nothing_and_nothing_in_nothing_out(encoder: Clip) -> None:
     cosines = np.linspace(-1, 1, 9)
-    assert np.array_equal(encoder.calibrate(cosines), cosines)
+    assert np.array_equal(encoder.calibration(cosines), cosines)
     assert encoder.encode_images([]).shape == (0, encoder.dimensions)
     assert encoder.encode_texts([]).shape == (0, encoder.dimensions)
 

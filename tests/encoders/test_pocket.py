@@ -97,7 +97,7 @@ def test_long_texts_are_cut_and_said_so(pocket: Pocket) -> None:
 
 def test_calibration_is_strictly_increasing_and_positive(pocket: Pocket) -> None:
     cosine = np.linspace(-1, 1, 20_001)
-    calibrated = pocket.calibrate(cosine)
+    calibrated = pocket.calibration(cosine)
     assert (np.diff(calibrated) > 0).all()
     assert calibrated[0] > 0
 

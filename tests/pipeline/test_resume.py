@@ -26,9 +26,10 @@ COMMAND = """
 import hashlib, sys, time
 import numpy as np
 from sightline.encoders import encoders
+from sightline.encoders.calibration import Calibration
 
 class Slow:
-    signature, prompt, dimensions, thetas = "slow", "", 8, {"phrases": 0.6, "nouns": 0.6}
+    signature, dimensions, calibration = "slow", 8, Calibration(thetas={"phrases": 0.6, "nouns": 0.6})
 
     def rows(self, kind, datas):
         time.sleep(0.04)
@@ -40,7 +41,6 @@ class Slow:
 
     def encode_images(self, images): return self.rows("image", [image.tobytes() for image in images])
     def encode_texts(self, texts): return self.rows("text", [text.encode() for text in texts])
-    def calibrate(self, cosine): return cosine
     def truncated(self, text): return False
 
 Slow.log = sys.argv.pop()

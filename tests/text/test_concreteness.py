@@ -89,3 +89,18 @@ def test_published_weights_of_the_papers_figure(data) -> None:
     for phrase in figure:
         weight = original.of_phrase(words(*((word, word) for word in phrase.split())))
         assert min(abs(weight - value) for value in published) < 6e-4, (phrase, weight)
+
+
+def test_brysbaerts_own_table_is_read_as_published(tmp_path) -> None:
+    """Its header and two of its rows: means in the third column, words of two parts marked in the second."""
+    path = tmp_path / "Concreteness_ratings_Brysbaert_et_al_BRM.txt"
+    path.write_text(
+        "Word\tBigram\tConc.M\tConc.SD\tUnknown\tTotal\tPercent_known\tSUBTLEX\tDom_Pos\n"
+        "roadsweeper\t0\t4.85\t0.37\t1\t27\t0.96\t0\t0\n"
+        "baking soda\t1\t4.96\t0.2\t0\t25\t1\t25\t#N/A\n"
+    )
+    found = Concreteness.from_file(path)
+    assert found.of_word("roadsweeper").value == 4.85 and found.of_word("baking soda").value == 4.96
+    path.write_text(path.read_text() + "torn\t0\n")
+    with pytest.raises(UsageError, match=r"line 4: 'torn.*' is not word;rating"):
+        Concreteness.from_file(path)

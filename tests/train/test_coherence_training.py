@@ -228,7 +228,7 @@ def test_stories_of_the_same_pictures_or_text_stay_together(tmp_path: Path) -> N
     ("line", "message"),
     [
         ("{", "not JSON"),
-        ("[1]", "an object"),
+        ("[1]", "not a JSON object"),
         ('{"sentences": [1]}', "needs 'sentences'"),
         ("{}", "needs 'sentences'"),
     ],
@@ -238,3 +238,42 @@ def test_bad_lines_name_file_and_line(tmp_path: Path, line: str, message: str) -
     path.write_text(f'{{"text": "A. B."}}\n{line}\n', "utf-8")
     with pytest.raises(UsageError, match=rf"s\.jsonl:2: .*{message}"):
         read_stories([path])
+
+
+def test_stories_as_vist_and_rocstories_publish_them(tmp_path: Path) -> None:
+    """VIST's SIS JSON, sentences of a story anywhere in the file, and the ROCStories' CSV with its quoted commas."""
+
+    def told(story: str, order: int, text: str) -> list[dict[str, object]]:
+        return [
+            {
+                "original_text": text.title(), "album_id": "7215", "photo_flickr_id": f"{story}{order}",
+                "setting": "first-2-pick-and-tell", "worker_id": "W", "story_id": story, "tier": "story-in-sequence",
+                "worker_arranged_photo_order": order, "text": text, "storylet_id": f"{story}-{order}",
+            }
+        ]  # fmt: skip
+
+    sis = tmp_path / "train.story-in-sequence.json"
+    annotations = [
+        told("1", 1, "then b ."),
+        told("2", 0, "c ."),
+        told("1", 0, "first a ."),
+        told("2", 1, "d ."),
+    ]
+    sis.write_text(json.dumps({"images": [], "albums": [], "annotations": annotations}))
+    roc = tmp_path / "ROCStories_winter2017.csv"
+    roc.write_text(
+        "storyid,storytitle,sentence1,sentence2,sentence3,sentence4,sentence5\n"
+        '8bbe,David,"David, thin, ran.",He fell.,He rose.,He ran on.,He won.\n'
+    )
+    one, two, three = read_stories([sis, roc])
+    assert one.sentences == ("first a .", "then b .") and {"photo:10", "photo:11", "album_id:7215"} <= set(
+        one.marks
+    )
+    assert two.sentences == ("c .", "d .") and group_keys([one, two, three])[:2] == ["1", "1"]  # one album
+    assert three.sentences == ("David, thin, ran.", "He fell.", "He rose.", "He ran on.", "He won.")
+    roc.write_text(roc.read_text().replace("He rose.", " "))
+    with pytest.raises(UsageError, match=r"winter2017\.csv:2: a sentence is empty"):
+        read_stories([roc])
+    sis.write_text(json.dumps({"annotations": [[{"story_id": "1", "text": "a"}]]}))
+    with pytest.raises(UsageError, match=r"annotations\[0\]: needs 'worker_arranged_photo_order'"):
+        read_stories([sis])

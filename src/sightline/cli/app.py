@@ -3,11 +3,13 @@
 import contextlib
 import ctypes
 import sys
-from typing import Annotated, ClassVar
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
 
 import typer
-from rich.console import Console
 
+from sightline.cli.consoles import console as console
+from sightline.cli.consoles import errors as errors
 from sightline.cli.lazy import LazyGroup
 from sightline.errors import UsageError
 from sightline.version import package_version
@@ -17,6 +19,8 @@ class Commands(LazyGroup):
     place = "sightline.cli."
     lines: ClassVar = {
         "cache": "Show the cache of vectors and regions; prune or verify it.",
+        "calibrate": "Fit an encoder's theta and score range, and keep them for later runs with it.",
+        "caption": "Describe pictures: captions as items that `score` reads, failures, a contact sheet.",
         "compare": "Compare systems: differences with intervals, who wins, and why; or their distance from people.",
         "corpus": "Analyse a caption corpus: words, PMI, confidence, diversity, purity, hard samples.",
         "demo": "Score bundled sample stories: good, mediocre and wrong ones for the same pictures.",
@@ -30,6 +34,14 @@ class Commands(LazyGroup):
         "train": "Train one of the embedded parts anew.",
     }
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; after Ctrl-C one line tells how it stands."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            errors.print(f"\nsightline: stopped{'; '.join(['', *getattr(stop, '__notes__', ())])}")
+            raise
+
 
 app = typer.Typer(
     name="sightline",
@@ -41,9 +53,6 @@ app = typer.Typer(
 Commands.owner = app
 M_ARENA_MAX = -8
 """Name of the setting in glibc's malloc.h."""
-
-console = Console()
-errors = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
 
 
 def _tell_version(asked: bool) -> None:
@@ -57,6 +66,9 @@ def sightline(
     version: Annotated[
         bool, typer.Option("--version", help="Show the version.", is_eager=True, callback=_tell_version)
     ] = False,
+    config: Annotated[
+        Path | None, typer.Option(help="Options from this file, not from the folder's sightline.toml.")
+    ] = None,
 ) -> None:
     """How true is a text to its pictures?"""
 

@@ -1,16 +1,17 @@
 """`sightline compare`: which of several systems is better, by how much, and why; or how far they lie from people."""
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Group
 
-from sightline.cli.app import app, console, errors
+from sightline.cli.app import app, console
+from sightline.cli.folders import results_in
 from sightline.cli.options import (
     EngineOption,
     FormatOption,
+    JsonOption,
+    MaybeOutOption,
     OnError,
     OnErrorOption,
     OverwriteOption,
@@ -35,7 +36,7 @@ def compare(
         ),
     ],
     settings: "Settings",
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the results.")] = None,
+    out: MaybeOutOption = None,
     metric: SomeMetricsOption = None,
     against: Annotated[
         str | None, typer.Option(help="Compare every system with this one, not all with each other.")
@@ -51,7 +52,7 @@ def compare(
         ),
     ] = False,
     samples: Annotated[int, typer.Option(help="How often the bootstrap resamples.", min=100)] = 1000,
-    json: Annotated[bool, typer.Option("--json", help="Print compare.json instead of tables.")] = False,
+    json: JsonOption = False,
     format: FormatOption = None,
     on_error: OnErrorOption = OnError.collect,
     engine: EngineOption = "local",
@@ -66,35 +67,40 @@ def compare(
 ) -> None:
     """Compare systems: differences with intervals, who wins, and why; or their distance from people."""
     from sightline.api import compare_paths
+    from sightline.cli.failed import tell_failed
     from sightline.cli.progress import run_progress
     from sightline.cli.verdict import told
+    from sightline.io.counting import expected
+    from sightline.meta.comparison.sources import named_sources
 
-    with run_progress() as progress, TemporaryDirectory() as nowhere:
-        folder = out or Path(nowhere)
-        found, systems, status = compare_paths(
-            paths,
-            folder,
-            metrics=metric,
-            settings=settings,
-            against=against,
-            human=human,
-            as_measured=as_measured,
-            samples=samples,
-            sides=(human_system, generated_system),
-            format=format,
-            on_error=on_error.reading,
-            engine=engine,
-            resume=resume,
-            overwrite=overwrite,
-            progress=progress,
-        )
+    def texts() -> int | None:
+        return expected(source.path for source in named_sources(paths) if not source.holds_scores)
+
+    with results_in(out) as folder:
+        with run_progress(texts) as progress:
+            found, systems, status = compare_paths(
+                paths,
+                folder,
+                metrics=metric,
+                settings=settings,
+                against=against,
+                human=human,
+                as_measured=as_measured,
+                samples=samples,
+                sides=(human_system, generated_system),
+                format=format,
+                on_error=on_error.reading,
+                engine=engine,
+                resume=resume,
+                overwrite=overwrite,
+                progress=progress,
+            )
         if json:
             typer.echo((folder / "compare.json").read_text("utf-8"), nl=False)
-    if not json:
-        console.print(Group(*told(found, systems)))
-    if out and not json:
-        console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
-    if status:
-        where = f": {out / 'failures.jsonl'} says why" if out else ""
-        errors.print(f"Some scores could not be made{where}.")
-        raise typer.Exit(status)
+        else:
+            console.print(Group(*told(found, systems)))
+            if out:
+                console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
+        if status:
+            tell_failed(folder, out)
+            raise typer.Exit(status)

@@ -8,6 +8,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
+from sightline.cli.everywhere import with_shared_options
+
 
 class LazyGroup(TyperGroup):
     """A group that knows its commands by `lines`; the module of each is `place` with the command's name behind it."""
@@ -19,6 +21,7 @@ class LazyGroup(TyperGroup):
 
     def __init__(self, *, commands: Mapping[str, Any] | None = None, **given: Any) -> None:
         named = {name: TyperCommand(name, help=line) for name, line in self.lines.items()}
+        with_shared_options((commands or {}).values())
         super().__init__(commands={**named, **(commands or {})}, **given)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -30,6 +33,12 @@ class LazyGroup(TyperGroup):
     def load(self, name: str) -> None:
         self.import_module(name)
         self.commands[name] = get_group(self.owner).commands[name]
+
+    @property
+    def loaded(self) -> TyperGroup:
+        """The group with all its commands imported."""
+        self.load_all()
+        return get_group(self.owner)
 
     @classmethod
     def import_module(cls, name: str) -> None:

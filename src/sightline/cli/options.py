@@ -50,12 +50,21 @@ EngineOption = Annotated[str, Option(help="local or ray.")]
 ResumeOption = Annotated[bool, Option("--resume", help="Go on with an unfinished run.")]
 OverwriteOption = Annotated[bool, Option("--overwrite", help="Start over, whatever the folder holds.")]
 OutOption = Annotated[Path, Option("--out", "-o", help="Folder for the results.")]
-MetricOption = Annotated[
-    list[str], Option("--metric", "-m", help="NAME or NAME:key=value,…; may be repeated.")
-]
-SomeMetricsOption = Annotated[
-    list[str] | None, Option("--metric", "-m", help="NAME or NAME:key=value,…; may be repeated.")
-]
+
+
+def _named(given: list[str] | None) -> list[str] | None:
+    from sightline.registry import parse_specs
+
+    return parse_specs(given) if given else given
+
+
+_METRIC = Option(
+    "--metric", "-m", help="NAME, NAME:key=value,… or NAME,NAME; may be repeated.", callback=_named
+)
+MetricOption = Annotated[list[str], _METRIC]
+SomeMetricsOption = Annotated[list[str] | None, _METRIC]
+JsonOption = Annotated[bool, Option("--json", help="Print what programs read instead of tables.")]
+MaybeOutOption = Annotated[Path | None, Option("--out", "-o", help="Folder for the results.")]
 RatingsOption = Annotated[
     Path | None,
     Option(help="Single ratings of the file's items, as 'sightline ratings export' writes them."),

@@ -13,10 +13,11 @@ from rich.progress import (
     TaskID,
     TextColumn,
     TimeElapsedColumn,
+    TimeRemainingColumn,
 )
 from rich.table import Table
 
-from sightline.cli.app import errors
+from sightline.cli.consoles import console, errors
 from sightline.pipeline.run import Progress as RunProgress
 
 
@@ -27,15 +28,26 @@ def _bars() -> Progress:
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        TimeRemainingColumn(compact=True),
+        TextColumn("{task.fields[left]}"),
     )
-    return Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal)
+    shown = errors.is_terminal and not console.quiet
+    return Progress(*columns, console=errors, transient=True, disable=not shown)
 
 
 @contextmanager
-def run_progress() -> Iterator[RunProgress]:
-    """A bar for each stage of a run, on stderr."""
+def run_progress(expected: Callable[[], int | None] | None = None) -> Iterator[RunProgress]:
+    """A bar for each stage of a run, on stderr. `expected` tells how many items there are, if that is known."""
     with counted_progress() as told:
-        yield lambda stage, done: told(stage, done, None)
+        total = expected() if expected and errors.is_terminal else None
+
+        def told_of(stage: str, done: int) -> None:
+            nonlocal total
+            if total is not None and done > total:
+                total = None  # it was a guess
+            told(stage, done, total)
+
+        yield told_of
 
 
 @contextmanager
@@ -46,8 +58,8 @@ def counted_progress() -> Iterator[Callable[[str, int, int | None], None]]:
 
         def told(stage: str, done: int, total: int | None) -> None:
             if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=total)
-            bars.update(tasks[stage], completed=done)
+                tasks[stage] = bars.add_task(stage, total=total, left="left" if total else "")
+            bars.update(tasks[stage], completed=done, total=total)
 
         yield told
 

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sightline.cli.app import app, console
+from sightline.cli.folders import results_in
 from sightline.cli.options import (
     EngineOption,
     FormatOption,
+    JsonOption,
+    MaybeOutOption,
     MetricOption,
     OnError,
     OnErrorOption,
-    OutOption,
     OverwriteOption,
     ResumeOption,
     measuring,
@@ -26,11 +28,15 @@ if TYPE_CHECKING:
 @measuring
 def score(
     file: Annotated[
-        Path, typer.Argument(help="Stories or captions: JSON Lines, Parquet, CSV or a published format.")
+        Path,
+        typer.Argument(
+            help="Stories or captions: JSON Lines, Parquet, CSV or a published format; - is what comes in on stdin."
+        ),
     ],
     metric: MetricOption,
-    out: OutOption,
     settings: "Settings",
+    out: MaybeOutOption = None,
+    json: JsonOption = False,
     format: FormatOption = None,
     on_error: OnErrorOption = OnError.collect,
     engine: EngineOption = "local",
@@ -39,26 +45,30 @@ def score(
 ) -> None:
     """Score stories and captions against their pictures."""
     from sightline.api import score_file
+    from sightline.cli.failed import tell_failed
     from sightline.cli.progress import run_progress, summary_table
+    from sightline.io.counting import expected
     from sightline.pipeline.run import Run
 
     run = Run(metric, settings, engine)
-    with run_progress() as progress:
-        summary = score_file(
-            file,
-            run,
-            out,
-            format=format,
-            on_error=on_error.reading,
-            resume=resume,
-            overwrite=overwrite,
-            progress=progress,
-        )
-    console.print(summary_table(summary))
-    console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
-    if summary["failures"]:
-        console.print(
-            f"{summary['failures']} scores could not be made: {out / 'failures.jsonl'} says why.",
-            soft_wrap=True,
-        )
-        raise typer.Exit(3)
+    with results_in(out) as folder:
+        with run_progress(lambda: expected([file])) as progress:
+            summary = score_file(
+                file,
+                run,
+                folder,
+                format=format,
+                on_error=on_error.reading,
+                resume=resume,
+                overwrite=overwrite,
+                progress=progress,
+            )
+        if json:
+            typer.echo((folder / "summary.json").read_text("utf-8"), nl=False)
+        else:
+            console.print(summary_table(summary))
+            if out:
+                console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
+        if summary["failures"]:
+            tell_failed(folder, out)
+            raise typer.Exit(3)

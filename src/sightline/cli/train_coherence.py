@@ -12,7 +12,10 @@ from sightline.train.coherence.stories import read_stories, split_stories
 
 @train_app.command("coherence")
 def train_coherence(
-    stories: Annotated[list[Path], typer.Argument(help="JSON Lines with sentences or text, a story a line.")],
+    stories: Annotated[
+        list[Path],
+        typer.Argument(help="VIST's SIS JSON, the ROCStories CSV, or rows with sentences or text."),
+    ],
     out: OutOption,
     encoder: Annotated[
         str, typer.Option(help="A transformers encoder, by name or path.")

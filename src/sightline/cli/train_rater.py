@@ -54,7 +54,7 @@ def train_rater(
         )  # fmt: skip
     for one in sets:
         _say(train.told(one))
-    found = train.train(sets, tools.embedder.encoder, out, form, scale, folds, samples, seed, _say)
+    found = train.train(sets, tools.embedder, out, form, scale, folds, samples, seed, _say)
     for line in report.lines(found):
         _say(line)
     place = out / run.FILE

@@ -1,13 +1,14 @@
 """What an encoder is, and the embedder that sees to it that nothing is encoded twice."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from sightline.encoders.calibration import Calibration, kept
 from sightline.items import Box
 from sightline.registry import Registry
 from sightline.vision.pictures import Picture
@@ -23,21 +24,12 @@ class Encoder(Protocol):
     @property
     def dimensions(self) -> int: ...
     @property
-    def prompt(self) -> str:
-        """What stands before a caption when it is compared with a whole picture (CLIPScore's prompt for CLIP)."""
-        ...
-
-    @property
-    def thetas(self) -> Mapping[str, float]:
-        """GROOViST's theta on a reference corpus, by units (`phrases`, `nouns`): for corpora too small to have one."""
+    def calibration(self) -> Calibration:
+        """Prompt, range and thetas that it comes with."""
         ...
 
     def encode_images(self, images: Sequence[Image.Image]) -> Vectors: ...
     def encode_texts(self, texts: Sequence[str]) -> Vectors: ...
-    def calibrate(self, cosine: NDArray[Any]) -> NDArray[Any]:
-        """Cosines on CLIP's range: strictly increasing; the identity for CLIP itself."""
-        ...
-
     def truncated(self, text: str) -> bool:
         """Whether the text is longer than the encoder reads."""
         ...
@@ -70,6 +62,8 @@ class Embedder:
 
     def __init__(self, encoder: Encoder, store: VectorStore | None = None, batch: int = 64) -> None:
         self.encoder = encoder
+        self.calibration = kept(encoder.signature, encoder.calibration)
+        """The user's for this encoder, or the one it came with."""
         self._store = store
         self._batch = batch
 
@@ -89,6 +83,12 @@ class Embedder:
         """What the signature of a score must name."""
         beside = {} if self.precision == "fp32" else {"precision": self.precision}
         return {"encoder": self.signature, **beside}
+
+    @property
+    def calibrated_parts(self) -> dict[str, str]:
+        """The same for a score that is made of calibrated cosines: it names their curve too."""
+        curve = self.calibration.curve
+        return self.parts if curve is None else {**self.parts, "range": curve.digest}
 
     def texts(self, texts: Sequence[str]) -> Vectors:
         """One row per text."""

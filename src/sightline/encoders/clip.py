@@ -6,22 +6,28 @@ that text alone. Equal input then gives equal bits, whatever it is batched with,
 numbers of an unbroken one.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
 from sightline.encoders.base import Vectors, encoders
+from sightline.encoders.calibration import Calibration
 from sightline.encoders.preprocess import Preprocess
 from sightline.errors import UsageError, extra
 from sightline.hub import device, load_pretrained
 
+PROMPT: Final = "A photo depicts "
+"""CLIPScore's (Hessel et al. 2021)."""
+
 VIST_THETA: Final = 0.6159241924121119
 """GROOViST's published theta for VIST and CLIP ViT-B/32: the mean similarity of its noun phrases."""
+VIT_B_32: Final = "clip-vit-base-patch32"
+"""How the hub, and a folder taken from it, name the one model that theta was measured with."""
 
 PADDED_TO_THE_END: Final = ("siglip", "siglip2")
 """Models that were trained on texts padded to their full length and look at the padding."""
@@ -80,11 +86,17 @@ def first_token(block: Any, states: Any, *_: Any, **__: Any) -> Any:
     return first + block.mlp(block.layer_norm2(first))
 
 
+def thetas_of(name: str, config: Any) -> dict[str, float]:
+    """VIST's theta for the model it was measured with, by name and shape; for nouns too, since none was published."""
+    seen = config.vision_config
+    shape = (config.model_type, seen.hidden_size, seen.num_hidden_layers, seen.patch_size)
+    if shape != ("clip", 768, 12, 32) or not any(part.endswith(VIT_B_32) for part in Path(name).parts):
+        return {}
+    return {"phrases": VIST_THETA, "nouns": VIST_THETA}
+
+
 class Clip:
     """Unit vectors from a CLIP-like model: fp32 on the CPU, bf16 on a GPU."""
-
-    prompt: Final = "A photo depicts "
-    """CLIPScore's (Hessel et al. 2021)."""
 
     def __init__(self, name: str) -> None:
         self._torch = extra("torch", "torch")
@@ -111,6 +123,7 @@ class Clip:
         self.resource = replace(resource, device=self._device, precision=precision)
         self._name = str(model.config.model_type)
         config = model.config
+        self.calibration = Calibration(PROMPT, None, thetas_of(name, config))
         # CLIP projects both sides; SigLIP's text side ends in a projection of its own
         size = getattr(config, "projection_dim", None) or getattr(config.text_config, "projection_size", None)
         self.dimensions = int(size or self.encode_texts(["a"]).shape[1])
@@ -118,16 +131,6 @@ class Clip:
     @property
     def signature(self) -> str:
         return f"{self._name}@{self.resource.digest}"
-
-    @property
-    def thetas(self) -> Mapping[str, float]:
-        """VIST's for phrases; for nouns too, since none was published. SigLIP's cosines live elsewhere, and
-        nothing was published for it."""
-        return {} if self._fixed else {"phrases": VIST_THETA, "nouns": VIST_THETA}
-
-    def calibrate(self, cosine: NDArray[Any]) -> NDArray[Any]:
-        """CLIP's range is the reference: nothing to do."""
-        return cosine
 
     def truncated(self, text: str) -> bool:
         return len(self._ids([text], truncation=False)[0]) > self._full

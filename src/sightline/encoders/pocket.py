@@ -1,15 +1,14 @@
 """The embedded encoder `pocket`: a compact image network and a small text network in one space, on ONNX Runtime."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
 from sightline.encoders.base import Vectors, encoders, unit
+from sightline.encoders.calibration import Calibration, Curve
 from sightline.encoders.pieces import pieces
 from sightline.vision.pocket_network import FOLDER, folder_of, open_network, pocket_files, pocket_network
 
@@ -33,8 +32,6 @@ class Pocket:
     """Vectors are centred: the direction common to all pictures (or texts) says nothing about any of them."""
 
     dimensions = DIMENSIONS
-    prompt = ""
-    """It was trained on bare captions: CLIPScore's prompt would only dilute them."""
 
     def __init__(self, folder: Path = FOLDER) -> None:
         self.resource = pocket_files(folder, *FILES).ahead()
@@ -42,10 +39,9 @@ class Pocket:
         calibration = json.loads((folder / "calibration.json").read_text("utf-8"))
         self._image_centre = np.array(space["image_centre"], np.float32)
         self._text_centre = np.array(space["text_centre"], np.float32)
-        self._low, self._high, self._slope, self._middle = (
-            float(calibration["range"][key]) for key in ("low", "high", "slope", "middle")
-        )
-        self.thetas: Mapping[str, float] = calibration["thetas"]
+        curve = Curve(**{key: float(calibration["range"][key]) for key in ("low", "high", "slope", "middle")})
+        # No prompt: it was trained on bare captions, and CLIPScore's would only dilute them.
+        self.calibration = Calibration("", curve, calibration["thetas"])
         self._images = pocket_network(folder)
         self._text = open_network(folder / "text.onnx")
         self._pieces = pieces(folder)
@@ -80,11 +76,6 @@ class Pocket:
     def _ids(self, text: str) -> list[int]:
         ids = self._pieces.tokeniser.ids(text)
         return ids if any(number > 1 for number in ids) else []
-
-    def calibrate(self, cosine: NDArray[Any]) -> NDArray[Any]:
-        """A logistic curve, strictly increasing and positive, that brings matching pairs to where CLIP's lie."""
-        z = self._slope * (np.asarray(cosine, np.float64) - self._middle)
-        return self._low + (self._high - self._low) / (1 + np.exp(-z))
 
     def truncated(self, text: str) -> bool:
         return len(self._ids(text)) > LONGEST

@@ -63,7 +63,7 @@ class RegionRelevance(Feature[RelevanceValue]):
                     Unscorable(f"reference {empty} has no words" if empty else "the text has no words")
                 )
             else:
-                rows = [embed.encoder.calibrate(attended(regions, np.array(one))) for one in said]
+                rows = [embed.calibration(attended(regions, np.array(one))) for one in said]
                 found.append(RelevanceValue(np.asarray(rows[0], float), np.asarray(rows[1:], float)))
         return found
 
@@ -72,7 +72,7 @@ class RegionRelevance(Feature[RelevanceValue]):
         return said if self.words == "attended" or not said else [text]
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return tools.embedder.parts
+        return tools.embedder.calibrated_parts
 
 
 def attended(regions: NDArray[Any], words: NDArray[Any]) -> NDArray[np.float64]:

@@ -56,11 +56,13 @@ class Theta(Statistic[float]):
                 raise UsageError("theta cannot be the corpus mean: no story has a phrase and a picture")
             if count and (choice == "corpus" or len(sums) >= ENOUGH):
                 return Fit(math.fsum(sums) / count, "corpus")
-        shipped = tools.embedder.encoder.thetas
-        if self.units not in shipped:
-            name = tools.embedder.signature
-            raise UsageError(f"{name} ships no theta; give --theta NUMBER, or at least {ENOUGH} stories")
-        return Fit(shipped[self.units], "shipped")
+        known = tools.embedder.calibration
+        if self.units not in known.thetas:
+            raise UsageError(
+                f"no theta is known for the encoder {tools.embedder.signature}, and fewer than {ENOUGH} stories "
+                "cannot give one: run 'sightline calibrate --encoder E [FILE]' once, or give --theta NUMBER"
+            )
+        return Fit(known.thetas[self.units], known.source)
 
     def load(self, saved: Any) -> float:
         if isinstance(saved, bool) or not isinstance(saved, int | float) or not math.isfinite(saved):

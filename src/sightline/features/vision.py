@@ -116,7 +116,7 @@ class Alignment(Feature[AlignmentValue]):
         return (Phrases(self.units), Regions())
 
     def compute(self, batch: Sequence[Features], tools: Tools) -> list[AlignmentValue | Unscorable]:
-        embed, calibrate = tools.embedder, tools.embedder.encoder.calibrate
+        embed, calibrate = tools.embedder, tools.embedder.calibration
         jobs = [self._job(got, tools) for got in batch]
         ready = [job for job in jobs if not isinstance(job, Unscorable)]
         region_rows = iter(
@@ -149,7 +149,7 @@ class Alignment(Feature[AlignmentValue]):
         return _Job(tuple(first), tuple(first.values()), pictures, boxes)
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return tools.embedder.parts
+        return tools.embedder.calibrated_parts
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ class PairSimilarity(Feature[PairsValue]):
         pairs = [pair for job in jobs if not isinstance(job, Unscorable) for pair in job]
         images = embed.regions([(picture, None) for _, picture in pairs])
         texts = embed.texts([sentence for sentence, _ in pairs])
-        cosine = iter(embed.encoder.calibrate(np.einsum("nd,nd->n", images, texts)).tolist())
+        cosine = iter(embed.calibration(np.einsum("nd,nd->n", images, texts)).tolist())
         return [
             job
             if isinstance(job, Unscorable)
@@ -232,7 +232,7 @@ class PairSimilarity(Feature[PairsValue]):
         ]
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return tools.embedder.parts
+        return tools.embedder.calibrated_parts
 
 
 def sentence_pairs(got: Features, tools: Tools) -> list[tuple[str, Picture]] | Unscorable:
@@ -246,7 +246,7 @@ def sentence_pairs(got: Features, tools: Tools) -> list[tuple[str, Picture]] | U
     if blank := [number for number, sentence in enumerate(sentences, 1) if not sentence.strip()]:
         return Unscorable(f"sentence {blank[0]} is empty: it cannot be held against its picture")
     return [
-        (tools.embedder.encoder.prompt + sentence, picture)
+        (tools.embedder.calibration.prompt + sentence, picture)
         for sentence, picture in zip(sentences, pictures, strict=True)
     ]
 
@@ -270,7 +270,7 @@ class ReferenceSimilarity(Feature[ReferenceCosines]):
 
     def compute(self, batch: Sequence[Features], tools: Tools) -> list[ReferenceCosines | Unscorable]:
         references = [tuple(r for r in got.item.references if r.strip()) for got in batch]
-        prompt = tools.embedder.encoder.prompt
+        prompt = tools.embedder.calibration.prompt
         rows = tools.embedder.texts([prompt + text for refs in references for text in refs])
         captions = tools.embedder.texts([prompt + got.item.whole_text for got in batch])
         return [

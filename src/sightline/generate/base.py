@@ -6,7 +6,7 @@ from typing import Final, Literal, Protocol, get_args
 
 from PIL import Image
 
-from sightline.errors import Unscorable, UsageError
+from sightline.errors import Unscorable, UsageError, unknown
 from sightline.registry import Registry
 
 Axis = Literal["object", "scene", "action", "rationale", "narrative"]
@@ -65,6 +65,14 @@ class Candidate:
 
 Described = Sequence[Candidate] | Unscorable
 """A picture's candidates, the best first; or why there is none."""
+
+
+def axes_named(names: Sequence[str]) -> tuple[Axis, ...]:
+    """The axes of these names; raises UsageError for one that is none."""
+    for name in names:
+        if name not in AXES:
+            raise unknown("axis", name, AXES)
+    return tuple(axis for name in names for axis in AXES if axis == name)
 
 
 class Captioner(Protocol):

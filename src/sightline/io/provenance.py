@@ -3,7 +3,7 @@
 import platform
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -11,6 +11,16 @@ from typing import Any
 
 PACKAGES = ("sightline", "numpy", "scipy", "onnxruntime", "spacy", "pillow")
 """Packages whose version may change a number."""
+
+_config: dict[str, Any] = {}
+"""The file that options of this process's command come from, and those options."""
+
+
+def say_config(file: str = "", options: Mapping[str, Any] | None = None) -> None:
+    """Have every result tell which options of its command were not typed but come from a file; none, to forget it."""
+    _config.clear()
+    if options:
+        _config.update(file=file, options=dict(options))
 
 
 def provenance(arguments: Sequence[str] | None = None) -> dict[str, Any]:
@@ -24,6 +34,7 @@ def provenance(arguments: Sequence[str] | None = None) -> dict[str, Any]:
         "command": shlex.join(["sightline", *given[1:]]) if own else "Python",
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {"python": platform.python_version(), **_versions()},
+        **({"config": dict(_config)} if own and _config else {}),
     }
 
 

@@ -105,10 +105,10 @@ def _scored(
         keep_items(out, journal, run.plan, summary["items"], earlier.run.kept if earlier else None)
     except BaseException as fault:
         sink.abandon()
-        if (
-            isinstance(fault, UsageError) and journal.is_empty
-        ):  # found before anything was done: nothing to resume
-            journal.delete()
+        if isinstance(fault, UsageError | KeyboardInterrupt) and journal.is_empty:
+            journal.delete()  # nothing was done yet: nothing to resume
+        elif isinstance(fault, KeyboardInterrupt):
+            fault.add_note(f"what is done is kept in {out.path}: the same command with --resume goes on")
         raise
     sink.close()
     write_statistics(out, run.fitted, earlier.run.statistics if earlier else None)

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from sightline.pipeline.engines import same_bits
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -24,6 +26,7 @@ def group_sums(rows: Floats, group: Ints) -> Floats:
     return np.column_stack([np.bincount(group, column, size) for column in rows.T])
 
 
+@same_bits()
 def drawn_sums(sums: Floats, samples: int, seed: int) -> Floats:
     """[sample, number]: sums over as many groups as there are, drawn with replacement (a bootstrap)."""
     groups, rng = len(sums), np.random.default_rng(seed)
@@ -35,6 +38,7 @@ def drawn_sums(sums: Floats, samples: int, seed: int) -> Floats:
     return np.concatenate(found)
 
 
+@same_bits()
 def swapped_sums(sums: Floats, rounds: int, seed: int) -> tuple[Floats, bool]:
     """[round, number]: sums over the groups that a fair coin chose; and whether these are all ways there are.
 

@@ -86,27 +86,36 @@ def load_concreteness(path: Path | None = None) -> Concreteness:
     return Concreteness.from_file(path) if path else Concreteness.embedded()
 
 
+PUBLISHED_COLUMN = "conc.m"
+"""The column of mean ratings in the file of Brysbaert et al. (2014): `Word Bigram Conc.M Conc.SD …`, with tabs."""
+
+
 def ratings_from(path: Path) -> dict[str, float]:
-    """Words and their ratings from a file, each line checked."""
+    """Words and their ratings from a file, each line checked: `word;rating`, or Brysbaert's own table."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as fault:
         raise UsageError(f"{path}: the concreteness ratings cannot be read ({fault})") from None
     ratings: dict[str, float] = {}
+    column = 1
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
         mark = next((mark for mark in ";\t," if mark in line), ";")
-        word, _, rest = line.strip().partition(mark)
+        cells = [cell.strip().strip('"') for cell in line.strip().split(mark)]
+        if number == 1 and PUBLISHED_COLUMN in (named := [cell.lower() for cell in cells]):
+            column = named.index(PUBLISHED_COLUMN)
+            continue
+        word = cells[0]
         try:
-            value = float(rest.split(mark)[0])
-        except ValueError:
+            value = float(cells[column])
+        except (ValueError, IndexError):
             if number == 1:
                 continue
             raise UsageError(f"{path}, line {number}: '{line[:60]}' is not word;rating") from None
         if not LOWEST <= value <= HIGHEST:
             raise UsageError(f"{path}, line {number}: a rating of {value:g} is not between 1 and 5")
-        ratings[word.strip().strip('"').lower()] = value
+        ratings[word.lower()] = value
     if not ratings:
         raise UsageError(f"{path}: no ratings in it; it should hold lines of word;rating")
     return ratings

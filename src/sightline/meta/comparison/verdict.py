@@ -81,7 +81,7 @@ def compared(
     wanted = _pairs(systems, against)
     met = [meeting for spec in board.metrics for meeting in _meetings(board, spec, wanted)]
     if not met:
-        raise UsageError(f"{' and '.join(systems)} share no {noun} (by id) with a score in the same metric")
+        raise UsageError(_nothing_shared(board, systems, noun))
     found = _fought(board, met, groups or {}, samples, seed)
     distances = {
         system: distance(*({s: board.scores(s, side) for s in board.metrics} for side in (human, system)))
@@ -92,6 +92,16 @@ def compared(
         systems, board.metrics, found, distances, human, against, noun,
         [*notes, *_notes(board, found, noun)],
     )  # fmt: skip
+
+
+def _nothing_shared(board: Board, systems: Sequence[str], noun: str) -> str:
+    """Why nothing can be compared: the systems have other ids, or a metric could score none of their texts."""
+    told = f"{' and '.join(systems)} share no {noun} (by id) with a score in the same metric"
+    for spec, by_system in board.failures.items():
+        if not any(column.ids for column in board.columns.get(spec, {}).values()):
+            reason = next((reason for failed in by_system.values() for reason in failed.values()), "")
+            return f"{told}: {spec} could not score any of them ({reason})"
+    return told
 
 
 def _pairs(systems: Sequence[str], against: str | None) -> list[tuple[str, str]]:

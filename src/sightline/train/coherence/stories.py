@@ -2,19 +2,21 @@
 together.
 """
 
-import gzip
 import hashlib
-import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
+from sightline.io.table import TableFile
 from sightline.text.sentences import split_sentences
+
+ROCSTORIES = ("sentence1", "sentence2", "sentence3", "sentence4", "sentence5")
+"""The columns of the ROCStories (Mostafazadeh et al. 2016) that hold a story."""
 
 
 @dataclass(frozen=True)
@@ -31,28 +33,58 @@ class CoherenceStory:
 
 
 def read_stories(paths: Iterable[Path]) -> list[CoherenceStory]:
-    """JSON Lines (gzipped or not) with `sentences` or `text`; `album_id`, `story_id` or `id`; maybe
-    `rovist_c`.
+    """Stories of files, gzipped or not: VIST's SIS JSON and the ROCStories CSV as published, or rows with `sentences`
+    or `text`; `album_id`, `story_id` or `id`; maybe `rovist_c`.
     """
     return [story for path in paths for story in _read(path)]
 
 
 def _read(path: Path) -> Iterator[CoherenceStory]:
-    opened = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opened(path, "rt", encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield _story(json.loads(line), f"{path}:{number}")
-    except (OSError, UnicodeDecodeError) as fault:
-        raise UsageError(f"{path}: cannot be read ({fault})") from None
-    except json.JSONDecodeError as fault:
-        raise UsageError(f"{path}:{number}: not JSON ({fault.msg})") from None
+    table = TableFile(path)
+    document = table.document if table.kind == "json" else None
+    if isinstance(document, dict) and isinstance(document.get("annotations"), list):
+        yield from _sequences(path, document["annotations"])
+        return
+    rocstories = table.kind in ("csv", "tsv") and set(ROCSTORIES) <= table.columns
+    for where, row in table.records():
+        if isinstance(row, BadLine):
+            raise row
+        yield _rocstory(row, where) if rocstories else _story(row, where)
 
 
-def _story(given: Any, where: str) -> CoherenceStory:
-    if not isinstance(given, dict):
-        raise UsageError(f"{where}: a story is an object with 'sentences' or 'text'")
+def _rocstory(row: Mapping[str, Any], where: str) -> CoherenceStory:
+    """A row of the ROCStories as published: `storyid,storytitle,sentence1,…,sentence5`."""
+    sentences = [str(row.get(column) or "").strip() for column in ROCSTORIES]
+    if not all(sentences):
+        raise UsageError(f"{where}: a sentence is empty")
+    named = {"story_id": row["storyid"]} if row.get("storyid") else {}
+    return _story({"sentences": sentences, **named}, where)
+
+
+def _sequences(path: Path, annotations: list[Any]) -> Iterator[CoherenceStory]:
+    """VIST's stories in sequence as published: a list of one sentence an annotation, in the order of the photos."""
+    parts: dict[str, dict[int, Mapping[str, Any]]] = {}
+    for number, entry in enumerate(annotations):
+        where = f"{path}: annotations[{number}]"
+        one = entry[0] if isinstance(entry, list) and entry else None
+        if not isinstance(one, dict) or "story_id" not in one:
+            raise UsageError(f"{where}: not a sentence of a story in sequence")
+        order, text = one.get("worker_arranged_photo_order"), one.get("text")
+        if not isinstance(order, int) or not isinstance(text, str):
+            raise UsageError(f"{where}: needs 'worker_arranged_photo_order', a whole number, and 'text'")
+        parts.setdefault(str(one["story_id"]), {})[order] = one
+    for story, found in parts.items():
+        rows = [found[order] for order in sorted(found)]
+        given = {
+            "sentences": [row["text"] for row in rows],
+            "story_id": story,
+            "album_id": rows[0].get("album_id"),
+            "photo_ids": [row["photo_flickr_id"] for row in rows if row.get("photo_flickr_id")],
+        }
+        yield _story(given, f"{path}: story {story}")
+
+
+def _story(given: Mapping[str, Any], where: str) -> CoherenceStory:
     sentences, text = given.get("sentences"), given.get("text")
     if isinstance(sentences, list) and all(isinstance(s, str) for s in sentences):
         found = tuple(s for s in sentences if s.strip())

@@ -2,16 +2,16 @@
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.optimize import least_squares
 
 from sightline.encoders.base import unit as unit_rows
+from sightline.encoders.calibration import fit_curve
 from sightline.train.pocket.export import (
     export_image,
     export_pieces,
@@ -28,12 +28,6 @@ from sightline.train.pocket.teacher import Teacher
 
 CENTRED = 0.8
 """Share of the mean vector that is taken away: chosen by dev likeness (0: .711, 0.5: .725, 0.8: .727, 1: .725)."""
-
-MATCHING, FOREIGN = 0.30, 0.17
-"""Where CLIP ViT-B/32's cosines of captions with their own and with foreign pictures lie on average."""
-
-LOW, HIGH = 0.05, 0.45
-"""Between these the calibrated cosines lie."""
 
 
 @dataclass(frozen=True)
@@ -129,12 +123,5 @@ def calibrate(images: NDArray[Any], texts: NDArray[Any], own: NDArray[np.int64])
     rows = np.arange(len(texts))
     matching, foreign = similarity[rows, own], similarity[rows, (own + 1) % len(images)]
 
-    def misses(shape: NDArray[Any]) -> list[float]:
-        slope, middle = shape
-        means = [
-            np.mean(LOW + (HIGH - LOW) / (1 + np.exp(-slope * (c - middle)))) for c in (matching, foreign)
-        ]
-        return [means[0] - MATCHING, means[1] - FOREIGN]
-
-    slope, middle = least_squares(misses, [3.0, 0.3], bounds=([0.1, -1.0], [20.0, 1.0])).x
-    return {"low": LOW, "high": HIGH, "slope": round(float(slope), 4), "middle": round(float(middle), 4)}
+    curve = fit_curve(matching, foreign)
+    return {name: round(value, 4) for name, value in asdict(curve).items()}

@@ -116,7 +116,7 @@ def encode(
     waiting: list[Picture] = []
     kept: list[Item] = []
     left_out = list(failures)
-    prompt = embedder.encoder.prompt
+    prompt = embedder.calibration.prompt
 
     def flush() -> None:
         if waiting:

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.encoders import Embedder
-from sightline.encoders.base import Encoder
 from sightline.errors import UsageError
 from sightline.metrics.clipscore import clipscore
 from sightline.train.rater import report
@@ -51,14 +50,14 @@ def told(one: RatedSet) -> str:
     return text
 
 
-def clipscores(pairs: RatedSet, encoder: Encoder) -> NDArray[np.float64]:
+def clipscores(pairs: RatedSet, embedder: Embedder) -> NDArray[np.float64]:
     """clipscore of each pair with the same vectors."""
-    return np.array([clipscore(float(c)) for c in encoder.calibrate(pairs.cosine)])
+    return np.array([clipscore(float(c)) for c in embedder.calibration(pairs.cosine)])
 
 
 def train(
     sets: list[RatedSet],
-    encoder: Encoder,
+    embedder: Embedder,
     out: Path,
     form: Form,
     scale: str | None,
@@ -72,19 +71,19 @@ def train(
     _make(out)
     pairs = combined(sets)
     splits = folds(pairs.group, count, seed)
-    tested = cross_test(pairs, clipscores(pairs, encoder), splits, form, log, seed)
+    tested = cross_test(pairs, clipscores(pairs, embedder), splits, form, log, seed)
     found = report.find(tested, ends, samples, seed)
     model = final_model(form, pairs, tested, splits[0], seed)
     about = {
         "form": form,
-        "encoder": encoder.signature,
+        "encoder": embedder.signature,
         "scale": list(ends),
         "folds": count,
         "seed": seed,
         "learned_from": [one.told() for one in sets],
         "recipe": model.chosen,
     }
-    save(out / FILE, model, tested, pairs, encoder.signature, ends, [one.told() for one in sets])
+    save(out / FILE, model, tested, pairs, embedder.signature, ends, [one.told() for one in sets])
     report.write(out, found, sets, about)
     return found
 
