@@ -93,7 +93,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, Holder() as holder:
         source = captions(Path(folder), count)
         about: dict[str, Any] = {"judge_url": url, "holder": holder}
-        sightline.score(list(sightline.read_items(source))[:2], [SPEC], cache=False, **about)  # everything is imported
+        sightline.score(
+            list(sightline.read_items(source))[:2], [SPEC], cache=False, **about
+        )  # everything is imported
         for at_once in AT_ONCE:
             some = min(count, 40 * at_once)
             items = list(sightline.read_items(source))[:some]

@@ -112,9 +112,9 @@ class Asker:
         return [found[key] for key in keys]
 
     def close(self) -> None:
-        """Ask nothing more; what is under way is kept when it comes."""
+        """Ask nothing more; what is under way is waited for and kept, since it is paid for."""
         self._stop.set()
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._threads.shutdown(cancel_futures=True)
 
     def _submit(self, new: Mapping[str, Question], decoding: Decoding) -> None:
         for key, question in new.items():
