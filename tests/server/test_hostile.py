@@ -207,11 +207,11 @@ def test_large_and_odd_uploads_are_refused(server, browser):  # noqa: F811
     for told, reply in replies.items():
         assert reply.status_code == 400, told
         assert told in reply.text
-    page = browser.get("/staff/studies/new")
+    page = browser.get("/staff/studies/new/file")
     files = {"bundle": ("s.zip", b"x" * (26 * 2**20))}
     assert (
         browser.post(
-            "/staff/studies/new", data={"csrf": csrf(page), "settings": game}, files=files
+            "/staff/studies/new/file", data={"csrf": csrf(page), "settings": game}, files=files
         ).status_code
         == 413
     )

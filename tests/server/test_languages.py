@@ -18,6 +18,7 @@ from sightline.people.scales import scale
 from sightline.people.training import Phase
 from sightline.server.app import MALFORMED, NO_WAY, SORRY, TITLES, create_app
 from sightline.server.context import Server
+from sightline.server.form_page import ABOUT, RULES
 from sightline.server.pages import HERE, environment
 from sightline.server.trust import ONLY_BUSIEST
 
@@ -26,6 +27,10 @@ OTHERS = [language for language in words.languages() if language != "en"]
 TEMPLATES = sorted((HERE / "templates").rglob("*.html"))
 CODE = sorted([*(SOURCE / "server").rglob("*.py"), *(SOURCE / "people").glob("*.py")])
 FOR_TEAMS = (
+    "chosen.py",
+    "study_form.py",
+    "uploads.py",
+    "rework.py",
     "assemble.py",
     "setup.py",
     "start.py",
@@ -81,6 +86,14 @@ def said_in_code() -> dict[str, str]:
     return found
 
 
+LABELLED = ("act", "text", "area", "number", "tick")
+"""Macros of ours that say what they are given: a label, and help."""
+
+
+def _texts(node: nodes.Node) -> list[nodes.Const]:
+    return [node] if isinstance(node, nodes.Const) else list(node.find_all(nodes.Const))
+
+
 def said_in_templates() -> dict[str, str]:
     found = {}
     for path in TEMPLATES:
@@ -89,8 +102,11 @@ def said_in_templates() -> dict[str, str]:
             if name == "_":
                 texts = [one.value for one in call.args[0].find_all(nodes.Const)]
                 texts += [call.args[0].value] if isinstance(call.args[0], nodes.Const) else []
-            elif name == "act":
-                texts = [call.args[1].value] if isinstance(call.args[1], nodes.Const) else []
+            elif name in LABELLED:
+                labels = [*call.args[1:3], *(one.value for one in call.kwargs if one.key == "help")]
+                if name == "act":
+                    labels = [label for label in call.args[1:] if isinstance(label, nodes.Const)][:1]
+                texts = [one.value for label in labels for one in _texts(label)]
             else:
                 continue
             found |= dict.fromkeys((text for text in texts if isinstance(text, str)), path.name)
@@ -111,6 +127,7 @@ def said_by_tables() -> dict[str, str]:
         SORRY,
         *descriptions.QUESTIONS,
     ]
+    told += [*ABOUT.values(), *RULES.values()]
     told += [word for phase in get_args(Phase) for word in (phase, phase.capitalize())]
     told += ["open", "paused", "closed", "dispute open", "dispute accepted", "dispute rejected"]
     told += [
@@ -158,7 +175,7 @@ def test_a_catalogue_fills_in_the_same_blanks_and_holds_nothing_more(language):
 
 def test_templates_hold_no_text_of_their_own():
     """Whatever has letters between tags, or in a label, comes from the catalogue."""
-    plain = ("Sightline", "VICR · CSV", "HL · JSONL", "asking-body", "playing")
+    plain = ("Sightline", "VICR · CSV", "HL · JSONL", "· TOML", "· CSV", "asking-body", "playing")
     for path in TEMPLATES:
         text = re.sub(r"<pre.*?</pre>", "", path.read_text("utf-8"), flags=re.S)
         bare = re.sub(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", "\0", text, flags=re.S)

@@ -165,9 +165,11 @@ def bundle(lines, pictures=("0.png", "1.png", "2.png"), name="items.jsonl"):
 
 
 def upload(browser, settings, data):
-    page = browser.get("/staff/studies/new")
+    page = browser.get("/staff/studies/new/file")
     files = {"bundle": ("study.zip", data, "application/zip")}
-    return browser.post("/staff/studies/new", data={"csrf": csrf(page), "settings": settings}, files=files)
+    return browser.post(
+        "/staff/studies/new/file", data={"csrf": csrf(page), "settings": settings}, files=files
+    )
 
 
 GOOD = {

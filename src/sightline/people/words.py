@@ -11,6 +11,10 @@ FOLDER = Path(__file__).with_name("languages")
 RIGHT_TO_LEFT = ("ar", "he", "fa", "ur")
 
 
+NAMES = {"en": "English", "de": "Deutsch", "ar": "العربية"}
+"""What a language calls itself."""
+
+
 class Say(Protocol):
     """Says an English text in a language; names in braces are filled in."""
 

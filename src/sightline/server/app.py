@@ -13,12 +13,29 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from sightline.errors import UsageError
 from sightline.server.context import Problem, Server
 from sightline.server.pages import page
-from sightline.server.routes import api, joining, moderation, own, player, review, staff, studies, visitor
+from sightline.server.routes import (
+    accounts,
+    api,
+    joining,
+    moderation,
+    own,
+    player,
+    review,
+    reworking,
+    setting_up,
+    staff,
+    studies,
+    team,
+    visitor,
+)
 from sightline.server.security.headers import Guard
 from sightline.server.storage.answers import NotYours
 from sightline.server.voice import voice_of
 
-BUSIEST_FIRST = (api, visitor, player, own, joining, staff, studies, moderation, review)
+BUSIEST_FIRST = (
+    *(api, visitor, player, own, joining),
+    *(staff, accounts, setting_up, reworking, studies, moderation, review, team),
+)
 
 
 def create_app(server: Server) -> FastAPI:

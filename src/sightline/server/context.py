@@ -17,10 +17,12 @@ from sightline.server.security.limits import Limits
 from sightline.server.security.sessions import COOKIE, LIFETIME, STAFF_LIFETIME, Session, Sessions
 from sightline.server.storage import staff, studies
 from sightline.server.storage.database import Database
+from sightline.server.storage.staff import Account
 from sightline.server.storage.studies import StoredStudy
 from sightline.server.storage.writer import Writer
 
 T = TypeVar("T")
+NO_STUDY = "There is no such study."
 STUDY_MEMORY = 1.0
 """Seconds for which a study's settings are remembered; other processes notice a pause that late."""
 
@@ -67,7 +69,7 @@ class Server:
                 self._studies.clear()
             known = self._studies[slug] = (time.monotonic() + STUDY_MEMORY, found)
         if known[1] is None:
-            raise Problem(404, "There is no such study.")
+            raise Problem(404, NO_STUDY)
         return known[1]
 
     def is_staff(self, cookies: str) -> bool:
@@ -76,15 +78,15 @@ class Server:
             value = SimpleCookie(cookies).get(COOKIE)
         except CookieError:
             return False
-        return self.staff_name(self.sessions.read(value.value if value else None)) is not None
+        return self.account(self.sessions.read(value.value if value else None)) is not None
 
-    def staff_name(self, session: Session) -> str | None:
+    def account(self, session: Session) -> Account | None:
         """The staff member whom a session belongs to, while it holds."""
         login = session.staff
         if login is None or self.clock() - login[2] >= STAFF_LIFETIME:
             return None
         with self.database.read() as connection:
-            return staff.name_of(connection, login[0], login[1])
+            return staff.account(connection, login[0], login[1])
 
     def forget_studies(self) -> None:
         self._studies.clear()
@@ -189,8 +191,8 @@ def rater_of(request: Request, slug: str) -> int:
     return rater
 
 
-def staff_of(request: Request) -> str:
-    """The name of the staff member, or the way to the login page."""
-    if name := server_of(request).staff_name(session_of(request)):
-        return name
+def staff_of(request: Request) -> Account:
+    """The staff member, or the way to the login page."""
+    if known := server_of(request).account(session_of(request)):
+        return known
     raise Problem(401, "Staff only: please log in.")

@@ -37,4 +37,9 @@ def encode(path: Path, shown_as: str) -> Shown:
     out = io.BytesIO()
     picture.save(out, "WEBP", quality=86, method=2)
     content = out.getvalue()
-    return Shown(hashlib.sha256(content).hexdigest()[:32], picture.width, picture.height, content)
+    return shown_as_kept(content, picture.width, picture.height)
+
+
+def shown_as_kept(content: bytes, width: int, height: int) -> Shown:
+    """A picture that was encoded before."""
+    return Shown(hashlib.sha256(content).hexdigest()[:32], width, height, content)

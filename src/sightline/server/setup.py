@@ -1,10 +1,12 @@
 """Setting a study up: settings, items and pictures in, a study in the database out."""
 
+import json
 import re
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, get_args
@@ -68,33 +70,76 @@ def slug_of(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40] or "study"
 
 
+def new_slug(title: str) -> str:
+    """A study's name in addresses: no other study has it."""
+    return f"{slug_of(title)}-{secrets.token_hex(2)}"
+
+
 def prepare(
-    study: Study, folder: Path, scorer: Scorer | None = None, *, inside: bool = True, slug: str | None = None
+    study: Study,
+    folder: Path,
+    scorer: Scorer | None = None,
+    *,
+    inside: bool = True,
+    slug: str | None = None,
+    shown: Mapping[str, Shown] | None = None,
 ) -> Prepared:
     """Read a study's items and pictures from a folder; with `inside`, nothing outside of it is touched.
+
+    Pictures that were encoded before are in `shown`, by their path in the folder or an ending of it.
 
     Faults name the user's own files: of an unpacked folder nobody knows where it lies.
     """
     try:
-        return _prepare(study, folder, scorer, inside, slug)
+        return _prepare(study, Place(folder, inside, shown), scorer, slug)
     except UsageError as fault:
         if not inside:
             raise
         raise UsageError(str(fault).replace(f"{folder}/", "").replace(f"{folder.resolve()}/", "")) from None
 
 
-def _prepare(study: Study, folder: Path, scorer: Scorer | None, inside: bool, slug: str | None) -> Prepared:
-    prepared = Prepared(study, slug or f"{slug_of(study.title)}-{secrets.token_hex(2)}")
-    given = _read(study, folder, inside)
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a study's files are."""
+
+    folder: Path
+    inside: bool
+    shown: Mapping[str, Shown] | None
+
+    def within(self, name: str | Path) -> Path:
+        path = self.folder / name
+        if self.inside and not path.resolve().is_relative_to(self.folder.resolve()):
+            raise UsageError(f"'{name}' lies outside the study's folder")
+        return path
+
+    def picture(self, path: Path) -> Shown:
+        """A picture as it is shown."""
+        if self.shown is None:
+            return encode(self.within(path), path.name)
+        name = path.relative_to(self.folder).as_posix() if path.is_relative_to(self.folder) else path.name
+        bare = name.replace("\\", "/").rpartition("/")[2].lower()  # files are named as on the team's machine
+        found = self.shown.get(name) or self.shown.get(name.lower()) or self.shown.get(bare)
+        if found is None:
+            raise UsageError(f"the picture '{name}' is not among the chosen files")
+        return found
+
+
+def _prepare(study: Study, place: Place, scorer: Scorer | None, slug: str | None) -> Prepared:
+    prepared = Prepared(study, slug or new_slug(study.title))
+    given = _read(study, place)
     if scorer is None and study.seeds == "rater":
         for item in given:
             for path in item.images:
-                _within(folder, path, inside)
+                place.within(path)
         levels = rater_seeds(study, given)
         scorer = lambda item: levels.get(item.id)  # noqa: E731
     for unit in _units(study, given):
         for path in unit[0].images:
-            _picture(prepared, path, folder, inside)
+            if str(path) not in prepared.pictures:
+                try:
+                    prepared.pictures[str(path)] = (path.name, place.picture(path))
+                except UsageError as fault:
+                    raise UsageError(f"{_where(unit[0])}: {fault}") from None
         prepared.items.append(_item(study, prepared, unit, scorer))
     prepared.notes += notes(study, Counter(item.role for item in prepared.items))
     return prepared
@@ -108,13 +153,23 @@ def store(connection: Connection, prepared: Prepared, *, public: bool) -> Stored
     return stored
 
 
-def _read(study: Study, folder: Path, inside: bool) -> list[Item]:
+def _read(study: Study, place: Place) -> list[Item]:
     if study.assemble is not None:
         plan = study.assemble
-        systems = [list(read_items(_within(folder, name, inside))) for name in plan.systems]
-        return assemble(plan, list(read_items(_within(folder, plan.originals, inside))), systems)
-    path = _within(folder, study.items or "items.jsonl", inside)
-    return list(_textless(path) if study.kind in TEXTLESS else read_items(path))
+        systems = [list(read_items(place.within(name))) for name in plan.systems]
+        return assemble(plan, list(read_items(place.within(plan.originals))), systems)
+    path = place.within(study.items or "items.jsonl")
+    return [_as_meant(item) for item in (_textless(path) if study.kind in TEXTLESS else read_items(path))]
+
+
+def _as_meant(item: Item) -> Item:
+    """A table's cells are text: what is a number, a list or an object there is written as JSON."""
+    extra = dict(item.extra)
+    for name in ("expert", "seed", "gold", "answers"):
+        if isinstance(extra.get(name), str):
+            with suppress(ValueError):
+                extra[name] = json.loads(extra[name])
+    return replace(item, extra=extra)
 
 
 def _textless(path: Path) -> Iterator[Item]:
@@ -130,19 +185,6 @@ def _textless(path: Path) -> Iterator[Item]:
         yield item_from_dict(
             row if row.get("sentences") else {**row, "text": row.get("text") or ""}, source.folder, where
         )
-
-
-def _within(folder: Path, name: str | Path, inside: bool) -> Path:
-    path = folder / name
-    if inside and not path.resolve().is_relative_to(folder.resolve()):
-        raise UsageError(f"'{name}' lies outside the study's folder")
-    return path
-
-
-def _picture(prepared: Prepared, path: Path, folder: Path, inside: bool) -> None:
-    if str(path) not in prepared.pictures:
-        _within(folder, path, inside)
-        prepared.pictures[str(path)] = (path.name, encode(path, path.name))
 
 
 def _units(study: Study, given: Sequence[Item]) -> list[list[Item]]:

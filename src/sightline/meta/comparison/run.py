@@ -26,6 +26,7 @@ from sightline.meta.comparison.output import write_comparison
 from sightline.meta.comparison.page import Told, write_page
 from sightline.meta.comparison.sources import SystemSource
 from sightline.meta.comparison.verdict import Comparison, compared
+from sightline.meta.rivals import with_rivals
 from sightline.metrics import Metric
 from sightline.pipeline.files import scored_into
 from sightline.pipeline.finished import (
@@ -65,7 +66,8 @@ def compared_texts(
 ) -> Iterator[Told]:
     """Score the texts of all systems in one run, into a folder, and compare them there."""
     refuse_other_options(out, asked.options)
-    with scored_into(out, map(_with_system, items), run, progress) as written:
+    named = with_rivals(map(_with_system, items), run.plan)
+    with scored_into(out, named, run, progress) as written:
         failures = list(written.failures())
         told = judged(written.scores, failures, written.summary, asked, written.items)
         yield told

@@ -73,6 +73,8 @@ def bootstrap_alpha(
     )
     groups = int(group.max()) + 1 if len(group) else 0
     value = alpha_of_counts(counts, values, scale)
+    if not groups:  # nothing was judged twice
+        return Interval(value, np.nan, np.nan, 0)
     rng = np.random.default_rng(seed)
     drawn = []
     for size in _shares(samples, max(1, 2_000_000 // max(len(counts), 1))):

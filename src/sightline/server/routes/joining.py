@@ -57,6 +57,8 @@ def _join_page(request: Request, stored: StoredStudy, token: str) -> Response:
         room = raters.has_room(connection, stored, server.clock())
     if sitting and participant and sitting["participant_key"] == participant[_who(stored)]:
         return RedirectResponse(f"/studies/{stored.slug}", 303)
+    if stored.state == "closed" and not sitting:
+        return page(request, "closed.html", 403, stored=stored, study=stored.study)
     if not room and not sitting and not participant:
         return page(request, "full.html", 403, stored=stored, study=stored.study)
     return page(
@@ -103,6 +105,8 @@ async def join(request: Request, slug: str) -> Response:
     instead = form.get("instead") == "yes"
     if slug in session.raters and not instead and _sitting(request, stored):
         return RedirectResponse(f"/studies/{slug}", 303)
+    if stored.state == "closed":
+        return page(request, "closed.html", 403, stored=stored, study=stored.study)
     check_limit(request, "newcomers")
     participant = _participant(stored, form)
     begun = f"{session.id}:{form['nonce'][:64]}" if form.get("nonce") else None

@@ -109,7 +109,7 @@ async def _done(request: Request, stored: StoredStudy, rater: Any) -> Response:
         if more is None and rater.finished is None:
             now = server.clock()
             await server.write(lambda c: raters.finish(c, rater.id, now))
-    end = "paused"
+    end = stored.state
     if rater.phase == "refused":
         end = (rater.notice or {}).get("event", "screened out")
     elif stored.open:

@@ -1,18 +1,19 @@
-"""For staff: setting a study up, watching it, inviting people, pausing it, taking its data home."""
+"""For staff: watching a study, inviting people, pausing and ending it, taking its data home."""
 
 from typing import Annotated, Literal
 
 import msgspec
-from fastapi import APIRouter, File, Form, Request, Response, UploadFile
+from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse
 from sqlalchemy import Connection
 
 from sightline.errors import UsageError
 from sightline.people.notices import notes
-from sightline.people.study import UNLEVELLED, form_of, parse_study
-from sightline.server import archive, charts, exchange, setup
-from sightline.server.context import Problem, address_for, check_csrf, check_limit, server_of, staff_of
-from sightline.server.pages import page
+from sightline.people.settings import settings_of, toml
+from sightline.people.study import UNLEVELLED
+from sightline.server import charts, exchange
+from sightline.server.context import Problem, address_for
+from sightline.server.desk import acting, looking
 from sightline.server.storage import judgements, moderation, qualification, raters, records, staff, studies
 from sightline.server.voice import voice_of
 
@@ -23,43 +24,14 @@ MEDIA = {
     "csv": "text/csv; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
 }
-
-
-@router.get("/new")
-def new_page(request: Request) -> Response:
-    return page(request, "staff/new.html", who=staff_of(request), fault=None, settings=setup.EXAMPLE)
-
-
-@router.post("/new")
-def new(
-    request: Request,
-    settings: Annotated[str, Form()] = "",
-    bundle: Annotated[UploadFile | None, File()] = None,
-    csrf: Annotated[str, Form()] = "",
-) -> Response:
-    """A study from its settings and a zip of items and pictures."""
-    who = staff_of(request)
-    check_csrf(request, csrf)
-    check_limit(request, "upload", who)
-    server = server_of(request)
-    try:
-        study = parse_study(settings, form_of(settings), "settings")
-        if bundle is None or not bundle.filename:
-            raise UsageError("choose a zip with items.jsonl and the pictures")
-        with archive.unpacked(bundle.file) as folder:
-            prepared = setup.prepare(study, folder)
-        stored = server.write_now(lambda c: setup.store(c, prepared, public=False))
-    except UsageError as fault:
-        return page(request, "staff/new.html", 400, who=who, fault=str(fault), settings=settings)
-    server.write_now(lambda c: staff.note(c, who, "study added", stored.slug, study.title))
-    return RedirectResponse(f"/staff/studies/{stored.slug}", 303)
+DONE = {"open": "opened", "paused": "paused", "closed": "closed"}
 
 
 @router.get("/{slug}")
 def overview(request: Request, slug: str) -> Response:
-    who, server = staff_of(request), server_of(request)
-    stored, say = server.study(slug), voice_of(request)
-    with server.database.read() as connection:
+    desk, say = looking(request, slug), voice_of(request)
+    stored = desk.stored
+    with desk.server.database.read() as connection:
         progress = records.progress(connection, stored.id)
         levels = judgements.level_counts(connection, stored)
         days = records.per_day(connection, stored.id)
@@ -68,12 +40,8 @@ def overview(request: Request, slug: str) -> Response:
         invitations = moderation.invitations(connection, stored.id)
         outlook = qualification.outlook(connection, stored)
     parts = [(say(name), progress[key]) for name, key in PARTS]
-    return page(
-        request,
+    return desk.page(
         "staff/study.html",
-        who=who,
-        stored=stored,
-        study=stored.study,
         progress=progress,
         hard=hard,
         spark=charts.spark,
@@ -81,10 +49,20 @@ def overview(request: Request, slug: str) -> Response:
         unlevelled=UNLEVELLED,
         invitations=invitations,
         outlook=outlook,
-        link=request.query_params.get("link"),
+        join_link=address_for(request, f"/studies/{slug}/join") if stored.public else None,
         progress_chart=charts.progress(parts, say("Items done, begun and untouched"), say),
         levels_chart=charts.bars(levels, say("Ratings per level"), say),
         days_chart=charts.bars(days, say("Ratings per day"), say),
+    )
+
+
+@router.get("/{slug}/settings.toml")
+def settings(request: Request, slug: str) -> Response:
+    """The study's settings as the file that `sightline serve --study` reads."""
+    desk = looking(request, slug)
+    headers = {"content-disposition": f'attachment; filename="{desk.stored.slug}.toml"'}
+    return Response(
+        toml(settings_of(desk.stored.study)), media_type="application/toml; charset=utf-8", headers=headers
     )
 
 
@@ -92,38 +70,48 @@ def overview(request: Request, slug: str) -> Response:
 def change_state(
     request: Request,
     slug: str,
-    state: Annotated[Literal["open", "paused"], Form()],
+    state: Annotated[Literal["open", "paused", "closed"], Form()],
     csrf: Annotated[str, Form()] = "",
 ) -> Response:
-    who = staff_of(request)
-    check_csrf(request, csrf)
-    server = server_of(request)
-    stored = server.study(slug)
+    """Open, paused for a while, or closed; who closed it for good may open it again all the same."""
+    ends = state == "closed"
+    desk = acting(request, slug, csrf, "owner" if ends else "moderator")
+    if desk.stored.state == "closed" and not desk.may("owner"):
+        raise Problem(403, "Your role in this study does not allow this. Ask one of its owners.")
+    desk.do(lambda c: studies.set_state(c, desk.stored.id, state), f"study {DONE[state]}")
+    return desk.back()
 
-    def job(connection: Connection) -> None:
-        studies.set_state(connection, stored.id, state)
-        staff.note(connection, who, f"study {'paused' if state == 'paused' else 'opened'}", slug)
 
-    server.write_now(job)
-    server.forget_studies()
-    return RedirectResponse(f"/staff/studies/{slug}", 303)
+@router.post("/{slug}/delete")
+def delete(
+    request: Request,
+    slug: str,
+    title: Annotated[str, Form()] = "",
+    csrf: Annotated[str, Form()] = "",
+) -> Response:
+    """Delete a study with all its data; its title is asked for, since nothing brings it back."""
+    desk = acting(request, slug, csrf, "owner")
+    with desk.server.database.read() as connection:
+        progress = records.progress(connection, desk.stored.id)
+    if " ".join(title.split()) != " ".join(desk.stored.study.title.split()):
+        return desk.page("staff/delete.html", progress=progress, wrong=bool(title.strip()))
+    desk.do(
+        lambda c: studies.remove(c, desk.stored.id),
+        "study deleted",
+        f"{desk.stored.study.title}: {progress['ratings']} ratings",
+    )
+    return RedirectResponse("/staff", 303)
 
 
 @router.post("/{slug}/leaderboard")
 def toggle_leaderboard(request: Request, slug: str, csrf: Annotated[str, Form()] = "") -> Response:
-    who = staff_of(request)
-    check_csrf(request, csrf)
-    server = server_of(request)
-    stored = server.study(slug)
-    changed = msgspec.structs.replace(stored.study, leaderboard=not stored.study.leaderboard)
-
-    def job(connection: Connection) -> None:
-        studies.set_study(connection, stored.id, changed)
-        staff.note(connection, who, f"leaderboard {'on' if changed.leaderboard else 'off'}", slug)
-
-    server.write_now(job)
-    server.forget_studies()
-    return RedirectResponse(f"/staff/studies/{slug}", 303)
+    desk = acting(request, slug, csrf)
+    changed = msgspec.structs.replace(desk.stored.study, leaderboard=not desk.stored.study.leaderboard)
+    desk.do(
+        lambda c: studies.set_study(c, desk.stored.id, changed),
+        f"leaderboard {'on' if changed.leaderboard else 'off'}",
+    )
+    return desk.back()
 
 
 @router.post("/{slug}/invitations")
@@ -134,34 +122,21 @@ def invite(
     note: Annotated[str, Form()] = "",
     csrf: Annotated[str, Form()] = "",
 ) -> Response:
-    who = staff_of(request)
-    check_csrf(request, csrf)
-    server = server_of(request)
-    stored = server.study(slug)
+    desk = acting(request, slug, csrf)
 
     def job(connection: Connection) -> str:
-        token = raters.invite(connection, stored.id, 1 if uses == "once" else None, note)
-        staff.note(connection, who, "invitation made", slug, uses)
-        return token
+        return raters.invite(connection, desk.stored.id, 1 if uses == "once" else None, note)
 
-    token = server.write_now(job)
+    token = desk.do(job, "invitation made", uses)
     link = address_for(request, f"/join/{token}")
-    return page(request, "staff/invitation.html", who=who, stored=stored, link=link, uses=uses)
+    return desk.page("staff/invitation.html", link=link, uses=uses)
 
 
 @router.post("/{slug}/invitations/{number}/revoke")
 def revoke(request: Request, slug: str, number: int, csrf: Annotated[str, Form()] = "") -> Response:
-    who = staff_of(request)
-    check_csrf(request, csrf)
-    server = server_of(request)
-    stored = server.study(slug)
-
-    def job(connection: Connection) -> None:
-        moderation.revoke(connection, stored.id, number)
-        staff.note(connection, who, "invitation withdrawn", slug, str(number))
-
-    server.write_now(job)
-    return RedirectResponse(f"/staff/studies/{slug}", 303)
+    desk = acting(request, slug, csrf)
+    desk.do(lambda c: moderation.revoke(c, desk.stored.id, number), "invitation withdrawn", str(number))
+    return desk.back()
 
 
 @router.get("/{slug}/export")
@@ -172,15 +147,13 @@ def export(
     form: Literal["jsonl", "csv", "parquet"] = "jsonl",
     names: bool = False,
 ) -> Response:
-    """The study's data; people stay nameless unless names are asked for."""
-    who, server = staff_of(request), server_of(request)
-    stored = server.study(slug)
+    """The study's data; people stay nameless unless names are asked for, by one who looks after them."""
+    desk = looking(request, slug, "moderator" if names else "viewer")
     if (what == "vicr" and form != "csv") or (what == "hl" and form != "jsonl"):
-        raise Problem(400, "The VICR form is CSV, the HL form is JSON Lines.")
-    with server.database.read() as connection:
-        content = exchange.export(connection, stored, what, form, names=names)
-    server.write_now(
-        lambda c: staff.note(c, who, "export", slug, f"{what}.{form}{' with names' if names else ''}")
-    )
-    headers = {"content-disposition": f'attachment; filename="{stored.slug}-{what}.{form}"'}
+        raise UsageError("The VICR form is CSV, the HL form is JSON Lines.")
+    with desk.server.database.read() as connection:
+        content = exchange.export(connection, desk.stored, what, form, names=names)
+    detail = f"{what}.{form}{' with names' if names else ''}"
+    desk.server.write_now(lambda c: staff.note(c, desk.who.name, "export", slug, detail))
+    headers = {"content-disposition": f'attachment; filename="{desk.stored.slug}-{what}.{form}"'}
     return Response(content, media_type=MEDIA[form], headers=headers)

@@ -4,6 +4,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import FileResponse, RedirectResponse
 
 from sightline.server.context import Problem, server_of, session_of
+from sightline.server.desk import looking
 from sightline.server.pages import STATIC, page
 from sightline.server.storage import items, studies
 
@@ -25,12 +26,15 @@ def front(request: Request) -> Response:
 @router.get("/pictures/{slug}/{name}.webp")
 def picture(request: Request, slug: str, name: str) -> Response:
     """A picture of the study, for its raters and for staff."""
-    session = session_of(request)
-    if slug not in session.raters and session.staff is None:
+    session, server = session_of(request), server_of(request)
+    if slug in session.raters:
+        stored = server.study(slug)
+    elif server.account(session):
+        stored = looking(request, slug).stored
+    else:
         raise Problem(404, "There is nothing at this address.")
-    server = server_of(request)
     with server.database.read() as connection:
-        content = items.picture(connection, server.study(slug).id, name)
+        content = items.picture(connection, stored.id, name)
     if content is None:
         raise Problem(404, "There is nothing at this address.")
     return Response(

@@ -21,6 +21,7 @@ LIMITS = {
     "answer": Limit(8, 40),
     "write": Limit(2, 30),
     "upload": Limit(0.1, 10),
+    "files": Limit(10, 400),
 }
 MOST = 50_000
 

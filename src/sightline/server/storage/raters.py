@@ -11,6 +11,7 @@ from sqlalchemy import Connection, RowMapping, func, insert, or_, select, update
 from sightline.errors import UsageError
 from sightline.people.study import Study
 from sightline.server.storage import schema as t
+from sightline.server.storage.numbers import next_rater
 from sightline.server.storage.studies import StoredStudy
 
 NAME_LENGTH = 40
@@ -102,7 +103,9 @@ def join(
     now = time.time()
     if not has_room(connection, stored, now):
         raise Full(FULL)
+    number = next_rater(connection)
     row = {
+        **({} if number is None else {"id": number}),
         "study_id": stored.id,
         "code": f"r{secrets.token_hex(5)}",
         "name": name,

@@ -11,6 +11,7 @@ from sightline.server.storage.studies import StoredStudy
 
 Verdict = Literal["kept", "accepted", "flagged", "excluded"]
 PAGE = 40
+NO_ANSWER = "there is no such answer in this study"
 
 
 def read(
@@ -58,16 +59,28 @@ def read(
     return list(connection.execute(rows).mappings()), int(count)
 
 
-def decide(connection: Connection, stored: StoredStudy, answer_id: int, verdict: Verdict, remark: str) -> str:
-    """Set what staff made of an answer; whoever leaves the tally frees a place. Returns the item's key."""
+def key_of(connection: Connection, stored: StoredStudy, answer_id: int) -> str:
+    """The key of the item that an answer is about."""
+    query = select(t.Item.key).join(t.Answer, t.Answer.item_id == t.Item.id)
+    mine = query.where(t.Answer.id == answer_id, t.Answer.study_id == stored.id)
+    key = connection.execute(mine).scalar_one_or_none()
+    if key is None:
+        raise UsageError(NO_ANSWER)
+    return str(key)
+
+
+def decide(
+    connection: Connection, stored: StoredStudy, answer_id: int, verdict: Verdict, remark: str
+) -> None:
+    """Set what staff made of an answer; whoever leaves the tally frees a place."""
     query = (
-        select(*t.Answer.__table__.c, t.Item.key, t.Item.role)
+        select(*t.Answer.__table__.c, t.Item.role)
         .join(t.Item, t.Item.id == t.Answer.item_id)
         .where(t.Answer.id == answer_id, t.Answer.study_id == stored.id)
     )
     answer: Any = connection.execute(query).one_or_none()
     if answer is None:
-        raise UsageError("there is no such answer in this study")
+        raise UsageError(NO_ANSWER)
     remark = " ".join(remark.split())[:500]
     if verdict in ("flagged", "excluded") and not remark:
         raise UsageError(f"say why this answer is {verdict}")
@@ -77,4 +90,3 @@ def decide(connection: Connection, stored: StoredStudy, answer_id: int, verdict:
     elif counted and answer.state not in COUNTED and verdict in COUNTED:
         count_again(connection, stored, answer)
     connection.execute(update(t.Answer).where(t.Answer.id == answer_id).values(state=verdict, remark=remark))
-    return str(answer.key)

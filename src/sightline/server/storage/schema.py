@@ -26,6 +26,14 @@ class Secret(Base):
     value: Mapped[str]
 
 
+class Counter(Base):
+    """Numbers up to which something was given out, and is not given again."""
+
+    __tablename__ = "counter"
+    name: Mapped[str] = mapped_column(primary_key=True)
+    value: Mapped[int]
+
+
 class Staff(Base):
     __tablename__ = "staff"
     id: Mapped[int] = mapped_column(primary_key=True)
