@@ -64,6 +64,7 @@ def train_rater(
 ) -> None:
     """Train a caption rater on people's ratings; tested on pictures it did not learn from."""
     from sightline.encoders.pair_vectors import PairVectors
+    from sightline.io.results import ResultFolder
     from sightline.train.rater import report, run, train
     from sightline.train.rater.crossed import crossed as cross
     from sightline.train.rater.crossed import table, write
@@ -80,9 +81,9 @@ def train_rater(
         _say(train.told(one))
     if crossed:
         clip = train.clipscores(sets, tools.embedder)
-        crossings = cross(train.looked_at(sets, given, own), clip, own, samples, seed, _say)
-        train.make_folder(out)
-        write(out, crossings, {"form": own, "encoder": tools.embedder.signature, "seed": seed})
+        with ResultFolder(out) as results:
+            crossings = cross(train.looked_at(sets, given, own), clip, own, samples, seed, _say)
+            write(results, crossings, {"form": own, "encoder": tools.embedder.signature, "seed": seed})
         console.print(table(crossings), markup=False, soft_wrap=True)
         return
     found = train.train(sets, tools.embedder, out, own, scale, folds, samples, seed, _say, given)

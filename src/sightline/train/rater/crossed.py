@@ -4,14 +4,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import UsageError
-from sightline.io.results import write_whole
+from sightline.io.results import ResultFolder
 from sightline.items import Item
 from sightline.meta.evaluate import evaluate
 from sightline.train.rater.pairs import RatedSet, combined
@@ -135,12 +134,11 @@ def _cell(one: Crossing) -> str:
     return f"{100 * one.tau_c:.1f}{ends}{paper}"
 
 
-def write(folder: Path, found: Sequence[Crossing], about: Mapping[str, Any]) -> None:
+def write(results: ResultFolder, found: Sequence[Crossing], about: Mapping[str, Any]) -> None:
     """crossed.json and crossed.md."""
-    told = {**about, "rows": [vars(one) for one in found]}
-    write_whole(folder / "crossed.json", json.dumps(told, indent=2, ensure_ascii=False) + "\n")
-    write_whole(
-        folder / "crossed.md",
+    results.json("crossed.json", {**about, "rows": [vars(one) for one in found]})
+    results.text(
+        "crossed.md",
         "Kendall tau_c x 100 with single ratings, on test pictures that no model learned from (VICR, Table 5; "
         f"the paper's numbers are with ViLBERT's features on its own splits).\n\n{table(found)}",
     )
