@@ -4,12 +4,10 @@ Nothing is resampled item by item: a sample is a row of weights, and all its sum
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
-from threadpoolctl import threadpool_limits
 
 from sightline.pipeline.engines import same_bits
 
@@ -36,7 +34,7 @@ def drawn_sums(sums: Floats, samples: int, seed: int) -> Floats:
     for size in _steps(samples, groups):
         drawn = rng.integers(groups, size=(size, groups), dtype=np.int32) + np.arange(size)[:, None] * groups
         weights = np.bincount(drawn.ravel(), minlength=size * groups).reshape(size, groups)
-        found.append(_product(weights, sums))
+        found.append(weights.astype(np.float64) @ sums)
     return np.concatenate(found)
 
 
@@ -49,13 +47,13 @@ def swapped_sums(sums: Floats, rounds: int, seed: int) -> tuple[Floats, bool]:
     groups = len(sums)
     if groups < 63 and 1 << groups <= rounds:
         every = np.arange(1 << groups)[:, None] >> np.arange(groups) & 1
-        return _product(every, sums), True
+        return every.astype(np.float64) @ sums, True
     rng = np.random.default_rng(seed)
     found = []
     for size in _steps(rounds, groups):
         coins = np.frombuffer(rng.bytes(size * (groups + 7 >> 3)), np.uint8).reshape(size, -1)
         chosen = np.unpackbits(coins, axis=1, count=groups)
-        found.append(_product(chosen, sums))
+        found.append(chosen.astype(np.float64) @ sums)
     return np.concatenate(found), False
 
 
@@ -69,13 +67,6 @@ def expanded_interval(samples: Floats, groups: int, level: float = 0.95) -> tupl
     tail = float(stats.norm.cdf(-np.sqrt(groups / (groups - 1)) * t))
     low, high = np.quantile(samples, (tail, 1 - tail))
     return float(low), float(high)
-
-
-def _product(weights: NDArray[Any], sums: Floats) -> Floats:
-    """The same to the last bit on any number of cores: several would cut the sums at other places."""
-    with threadpool_limits(1, "blas"):
-        product: Floats = weights.astype(np.float64) @ sums
-    return product
 
 
 def _steps(samples: int, groups: int) -> Iterator[int]:
