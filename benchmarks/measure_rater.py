@@ -24,7 +24,7 @@ from sightline.pipeline.settings import LocalTools, Settings
 from sightline.train.rater import report
 from sightline.train.rater.bilinear import BilinearRecipe, fit
 from sightline.train.rater.pairs import RatedSet, encode
-from sightline.train.rater.run import Fitted, Tested, cross_test
+from sightline.train.rater.run import FittedRater, Tested, cross_test
 from sightline.train.rater.sources import rated_items
 from sightline.train.rater.splits import folds
 from sightline.train.rater.train import clipscores
@@ -81,7 +81,7 @@ def strict(pairs: RatedSet, seed: int = 0, count: int = 5) -> np.ndarray:
     for i in range(count):
         for j in range(count):
             test = np.flatnonzero((picture == i) & (caption == j))
-            model = Fitted(
+            model = FittedRater(
                 "bilinear",
                 fit(pairs.of(np.flatnonzero((picture != i) & (caption != j))), BilinearRecipe()),
                 {},
@@ -92,7 +92,7 @@ def strict(pairs: RatedSet, seed: int = 0, count: int = 5) -> np.ndarray:
 
 
 def transfer(
-    model: Fitted, known: RatedSet, source: str, tools: LocalTools, criterion: str | None = None
+    model: FittedRater, known: RatedSet, source: str, tools: LocalTools, criterion: str | None = None
 ) -> None:
     """A rater of all of Expert on another study's ratings."""
     name, items, _ = rated_items(source, DATA, criterion)
@@ -178,7 +178,7 @@ def main() -> None:
     if "crowdflower" in chosen:
         crowdflower(tools)
     if "transfer" in chosen:
-        model = Fitted("bilinear", fit(pairs, BilinearRecipe()), {}, "")
+        model = FittedRater("bilinear", fit(pairs, BilinearRecipe()), {}, "")
         transfer(model, pairs, "vicr", tools)
         for part in ("coco", "flickr8k"):
             transfer(model, pairs, "composite", tools, part)

@@ -377,7 +377,7 @@ def test_a_folder_that_cannot_be_is_told_before_training(
 ) -> None:
     monkeypatch.setenv("SIGHTLINE_CACHE", str(tmp_path / "cache"))
     path = study(tmp_path)
-    assert run("train", "rater", path, "-o", path) == (2, f"{path}: cannot write there (File exists)")
+    assert run("train", "rater", path, "-o", path) == (2, f"{path}: cannot write there ({path} is a file)")
 
 
 def test_more_folds_need_more_pictures() -> None:

@@ -25,7 +25,7 @@ class Commands(LazyGroup):
         "corpus": "Analyse a caption corpus: words, PMI, confidence, diversity, purity, hard samples.",
         "demo": "Score bundled sample stories: good, mediocre and wrong ones for the same pictures.",
         "meta": "Correlate metrics with people's ratings: intervals, significance, and how far people agree.",
-        "metrics": "List the metrics, one line each, with their options; or tell all about one.",
+        "metrics": "List the metrics, a line each, with options; or tell about one, a judge's prompts too.",
         "models": "List the embedded models, or show the card of one: data, recipe, measured quality, licence.",
         "psych": "Partial credit model, latent regression, Wright map, agreement and worker selection.",
         "ratings": "People's judgements to and from files.",

@@ -15,7 +15,7 @@ from sightline.metrics import metrics
 def list_metrics(
     name: Annotated[str | None, typer.Argument(help="Tell all about this one.")] = None,
 ) -> None:
-    """List the metrics, one line each, with their options; or tell all about one."""
+    """List the metrics, a line each, with options; or tell about one, a judge's prompts too."""
     if name is not None:
         tell(name)
         return

@@ -10,9 +10,10 @@ from sightline.charts import counted
 from sightline.io.results import whole
 from sightline.items import Failure, Item, Score
 from sightline.meta.comparison.board import Board
+from sightline.meta.comparison.contest import SAMPLES
 from sightline.meta.comparison.distance import PARTS, squashed
 from sightline.meta.comparison.makings import makings, wordings
-from sightline.meta.comparison.output import chance, headline
+from sightline.meta.comparison.output import chance, published
 from sightline.meta.comparison.page_items import first, listed, most_apart, ordered, total
 from sightline.meta.comparison.page_why import side, why
 from sightline.meta.comparison.verdict import Comparison
@@ -37,6 +38,8 @@ class Told:
     failures: Sequence[Failure] = ()
     items: Callable[[], Iterable[Item]] | None = None
     """None where only scores are known."""
+    samples: int = SAMPLES
+    """How often the bootstrap resampled."""
 
 
 def write_page(path: Path, told: Told) -> None:
@@ -205,15 +208,10 @@ def _values(found: Comparison, systems: Mapping[str, Any]) -> page.Section:
         row: list[Any] = [name]
         for metric in found.metrics:
             one = systems.get(name, {}).get(metric)
-            value = headline(one)
+            value, low, high = published(one)
             if one is None or value is None:
                 row.append("–")
                 continue
-            low, high = (
-                (one.get("corpus_low"), one.get("corpus_high"))
-                if one.get("corpus") is not None
-                else (one.get("low"), one.get("high"))
-            )
             beside = f"mean {number(one['mean'], 4)}" if one.get("corpus") not in (None, one["mean"]) else ""
             span = "" if low is None or high is None else f"{number(low, 4)} to {number(high, 4)}"
             failed = f"{one['failed']} failed" if one.get("failed") else ""

@@ -204,10 +204,7 @@ def save(
     }
     arrays: dict[str, Any] = {name: _stored(name, value) for name, value in model.arrays.items()}
     arrays |= {"edges": edges, "half_width": half, "seen": np.unique(shown, axis=0)}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part.npz")
-    np.savez_compressed(part, about=np.array(json.dumps(about)), **arrays)
-    part.replace(path)
+    np.savez_compressed(path, about=np.array(json.dumps(about)), **arrays)
 
 
 def _stored(name: str, weights: NDArray[Any]) -> NDArray[Any]:

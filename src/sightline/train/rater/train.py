@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from sightline.encoders import Embedder
 from sightline.errors import UsageError
+from sightline.io.results import ResultFolder
 from sightline.metrics.clipscore import clipscore
 from sightline.train.rater import report
 from sightline.train.rater.pairs import RatedSet, check_scale, combined, encode, parse_scale, unique
@@ -68,7 +69,21 @@ def train(
 ) -> RaterFindings:
     """Test on held-out pictures, fit on all, save both with a report."""
     ends = check_scale(sets, parse_scale(scale) if scale else None)
-    _make(out)
+    with ResultFolder(out) as results:
+        return _tested_and_saved(sets, embedder, results, form, ends, count, samples, seed, log)
+
+
+def _tested_and_saved(
+    sets: list[RatedSet],
+    embedder: Embedder,
+    results: ResultFolder,
+    form: Form,
+    ends: tuple[float, float],
+    count: int,
+    samples: int,
+    seed: int,
+    log: Callable[[str], None],
+) -> RaterFindings:
     pairs = combined(sets)
     splits = folds(pairs.group, count, seed)
     tested = cross_test(pairs, clipscores(pairs, embedder), splits, form, log, seed)
@@ -83,14 +98,7 @@ def train(
         "learned_from": [one.told() for one in sets],
         "recipe": model.chosen,
     }
-    save(out / FILE, model, tested, pairs, embedder.signature, ends, [one.told() for one in sets])
-    report.write(out, found, sets, about)
+    with results.staged() as place:
+        save(place / FILE, model, tested, pairs, embedder.signature, ends, [one.told() for one in sets])
+    report.write(results, found, sets, about)
     return found
-
-
-def _make(folder: Path) -> None:
-    """The folder for the results, before anything is trained."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise UsageError(f"{folder}: cannot write there ({fault.strerror})") from None

@@ -1,7 +1,5 @@
 """Pairs of a picture's region and the noun for it: from COCO-like region files, or Flickr30k Entities."""
 
-import gzip
-import json
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterable, Iterator
@@ -11,13 +9,14 @@ from io import BytesIO
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from PIL import Image
 
 from sightline.encoders.vg import WordTable
 from sightline.errors import UsageError
+from sightline.io.table import read_rows
 from sightline.train.pocket.phrases import COCO_CLASSES, STOPS, phrases_of
+from sightline.train.texts import coco_captions
 
 SMALLEST = 0.15
 """Regions with a shorter side than this share of the picture show too little to learn from."""
@@ -92,27 +91,21 @@ def _photo(path: Path) -> Image.Image:
 def coco_pairs(regions: Path, captions: Path | None, seed: int = 0) -> Iterator[PairedPicture]:
     """Boxes of a coco_regions file, each with the head noun its picture's captions use for the class, or the class."""
     rng = np.random.default_rng(seed)
-    said_of: dict[int, list[str]] = {}
-    if captions is not None:
-        with gzip.open(captions, "rt", encoding="utf-8") as lines:
-            said_of = {row["id"]: row["captions"] for row in map(json.loads, lines)}
+    said_of = coco_captions(captions) if captions else {}
     number = 0
-    for batch in pq.ParquetFile(regions).iter_batches(256):
-        for row in batch.to_pylist():
-            said: dict[int, list[str]] = {}
-            for caption in said_of.get(row["id"], ()):
-                for phrase, category in phrases_of(caption):
-                    said.setdefault(category, []).append(phrase.split()[-1])
-            pairs = []
-            for category, (cx, cy, w, h) in zip(
-                row["category"], np.reshape(row["box"], (-1, 4)), strict=True
-            ):
-                if min(w, h) >= SMALLEST:
-                    word = str(rng.choice(said[category])) if category in said else COCO_CLASSES[category]
-                    pairs.append(RegionWords(number, (cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2), word))
-            if pairs:
-                yield PairedPicture(partial(_opened, row["image"]), tuple(pairs))
-                number += 1
+    for _, row in read_rows(regions, ["id", "image", "category", "box"]):
+        said: dict[int, list[str]] = {}
+        for caption in said_of.get(row["id"], ()):
+            for phrase, category in phrases_of(caption):
+                said.setdefault(category, []).append(phrase.split()[-1])
+        pairs = []
+        for category, (cx, cy, w, h) in zip(row["category"], np.reshape(row["box"], (-1, 4)), strict=True):
+            if min(w, h) >= SMALLEST:
+                word = str(rng.choice(said[category])) if category in said else COCO_CLASSES[category]
+                pairs.append(RegionWords(number, (cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2), word))
+        if pairs:
+            yield PairedPicture(partial(_opened, row["image"]), tuple(pairs))
+            number += 1
 
 
 _MENTION = re.compile(r"\[/EN#(\d+)(?:/\w+)+ ([^\]]+)\]")

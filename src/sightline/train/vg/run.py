@@ -18,6 +18,7 @@ from sightline.encoders import load_encoder
 from sightline.encoders.pieces import pieces
 from sightline.encoders.vg import WordTable
 from sightline.errors import UsageError
+from sightline.io.results import told, whole
 from sightline.text.vectors import WordVectors
 from sightline.train.vg.algorithm import VgConfig, VgHeads, split, symmetric_loss
 from sightline.train.vg.pairs import coco_pairs, entities_pairs, learnable
@@ -88,7 +89,8 @@ def save_heads(path: Path, heads: VgHeads, encoder: str, vectors: str) -> None:
         "b_t": heads.text.bias.detach().cpu().numpy().astype(np.float16),
     }
     named: dict[str, Any] = {**arrays, "encoder": np.array(encoder), "vectors": np.array(vectors)}
-    np.savez(path, **named)
+    with whole(path) as file:
+        np.savez(file, **named)
 
 
 def train(
@@ -105,6 +107,8 @@ def train(
 ) -> dict[str, Any]:
     """From files to a saved model. With `vit` a vision transformer learns along, as in the paper; else the encoder's
     vectors of each region are computed once and the projections alone are trained."""
+    with told(out):
+        out.parent.mkdir(parents=True, exist_ok=True)
     words: WordTable = WordVectors.from_file(vectors) if vectors else pieces()
     if data.is_dir() and images is None:
         raise UsageError("Flickr30k Entities need their pictures too: --images FOLDER")
