@@ -253,8 +253,7 @@ class TinyDetections(torch.nn.Module):
 
 
 def test_a_detector_of_torchvisions_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its models as they are called, on random weights: the library's own operators exist for PyTorch's GPU builds alone
-    where this is tested."""
+    """Its models as they are called, on random weights: its own operators do not load beside a CPU build of PyTorch."""
     model = TinyDetections()
     places = tmp_path / "checkpoints"
     places.mkdir()
