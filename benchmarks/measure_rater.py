@@ -105,7 +105,7 @@ def transfer(
     ]
     scores = {
         "vicr": dict(zip(ids, model.predict(other).tolist(), strict=True)),
-        "clipscore": dict(zip(ids, clipscores(other, tools.embedder).tolist(), strict=True)),
+        "clipscore": dict(zip(ids, clipscores([other], tools.embedder)[0].tolist(), strict=True)),
     }
     found = evaluate(rows, scores, observations="each")
     print(f"\nlearned from Expert, tested on {name} {criterion or ''}: {len(other):,} pairs", end="")
@@ -127,7 +127,7 @@ def crowdflower(tools: LocalTools) -> None:
     """Five folds on CrowdFlower, whose ratings are single people's yes (1) and no (0)."""
     name, items, _ = rated_items("flickr8k-cf", DATA, None)
     pairs = encode(name, items, tools.embedder, tools.pictures)
-    clip = clipscores(pairs, tools.embedder)
+    (clip,) = clipscores([pairs], tools.embedder)
     tested = cross_test(pairs, clip, folds(pairs.group, 5), "bilinear", lambda line: None)
     show("CrowdFlower, five folds by picture, bilinear", tested, (0.0, 1.0))
 
@@ -161,7 +161,7 @@ def main() -> None:
     tools = LocalTools(Settings())
     _, items, _ = rated_items("flickr8k-expert:own=keep", DATA, None)
     pairs = encode("flickr8k-expert", items, tools.embedder, tools.pictures)
-    clip = clipscores(pairs, tools.embedder)
+    (clip,) = clipscores([pairs], tools.embedder)
     rows = foreign(pairs)
     for form in ("bilinear", "paper", "network"):
         if form in chosen:

@@ -31,6 +31,7 @@ for _name, _told in {
     "vectors": "Word vectors in GloVe's text form, for `rovist-vg` and `wmd`.",
     "vg": "A model of `sightline train vg`, for `rovist-vg`.",
     "rater": "A model of `sightline train rater`, for `vicr`.",
+    "pairs": "Vectors of picture and text together by item (`.npz`), for a rater that learned from such.",
     "wordnet": "A folder of WordNet, METEOR's jar, or `none`, for the synonyms of `meteor` and `scenegraph`.",
     "paraphrases": "METEOR's paraphrase table, for `meteor`.",
     "meteor_jar": "METEOR's jar, for `meteor:engine=java`.",

@@ -20,7 +20,8 @@ from sightline.train.rater.intervals import coverage_of, half_widths
 from sightline.train.rater.pairs import RatedSet
 from sightline.train.rater.splits import Split, rows_in
 
-Form = Literal["bilinear", "paper", "network"]
+Form = Literal["bilinear", "paper", "network", "exact"]
+"""`paper` is its regressor with early stopping, `exact` the same to the letter."""
 Floats = NDArray[np.float64]
 Log = Callable[[str], None]
 FILE = "rater.npz"
@@ -49,9 +50,9 @@ def fit_form(form: Form, train: RatedSet, validation: RatedSet, seed: int = 0) -
         }
         return _bilinear(_both(train, validation), min(losses, key=losses.__getitem__))
     extra("torch", "train")
-    from sightline.train.rater.network import REGULAR, NetworkRecipe, fit_network
+    from sightline.train.rater.network import PAPER, REGULAR, NetworkRecipe, fit_network
 
-    recipe = replace(NetworkRecipe() if form == "paper" else REGULAR, seed=seed)
+    recipe = replace({"paper": NetworkRecipe(), "exact": PAPER}.get(form, REGULAR), seed=seed)
     arrays, settings = fit_network(train, validation, recipe)
     return FittedRater("network", arrays, settings, json.dumps(asdict(recipe)))
 
