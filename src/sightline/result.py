@@ -124,8 +124,9 @@ class Verdict:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What compare.json holds: `systems`, `pairs`, `d_hm`, `notes`."""
-        return output.told(self.told.found, self.told.summary["systems"])
+        """What compare.json holds: `systems`, `pairs`, `d_hm`, `notes`, `why`."""
+        told = output.told(self.told.found, self.told.summary["systems"])
+        return {**told, "why": [reason.row for reason in self.told.reasons]}
 
     def to_pandas(self) -> Any:
         """One row per metric and pair of systems."""

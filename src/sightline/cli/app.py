@@ -27,6 +27,7 @@ class Commands(LazyGroup):
         "meta": "Correlate metrics with people's ratings: intervals, significance, and how far people agree.",
         "metrics": "List the metrics, a line each, with options; or tell about one, a judge's prompts too.",
         "models": "List the embedded models, or show the card of one: data, recipe, measured quality, licence.",
+        "narrate": "Join each picture's scene, action and rationale into one sentence, and mark what lost one.",
         "psych": "Partial credit model, latent regression, Wright map, agreement and worker selection.",
         "ratings": "People's judgements to and from files.",
         "score": "Score stories and captions against their pictures.",

@@ -1,6 +1,6 @@
 """A comparison as files: compare.json for programs, and tables for a paper in Markdown, LaTeX (booktabs) and CSV."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sightline.io.paper_tables import latex_table, latex_text, markdown_table, markdown_text
@@ -24,7 +24,7 @@ def write_comparison(
     rows = [pair_row(pair) for pair in found.pairs]
     out.json("compare.json", told(found, systems) | dict(about))
     out.csv("compare.csv", COLUMNS, ([row[name] for name in COLUMNS] for row in rows))
-    out.text("compare.md", markdown(found, systems))
+    out.text("compare.md", markdown(found, systems, [one["why"] for one in about.get("why", ())]))
     out.text("compare.tex", latex(found, systems))
 
 
@@ -110,8 +110,8 @@ def spanned(row: Mapping[str, Any] | None) -> str:
     return plain(value) if low is None or high is None else f"{plain(value)} [{low:.4f}, {high:.4f}]"
 
 
-def markdown(found: Comparison, systems: Systems) -> str:
-    """Two tables: each system's values, and each pair."""
+def markdown(found: Comparison, systems: Systems, why: Sequence[str] = ()) -> str:
+    """Two tables, each system's values and each pair; why systems are lower; what a reader must keep in mind."""
     head = ["system", *found.metrics]
     values = [
         [name, *(spanned(systems.get(name, {}).get(metric)) for metric in found.metrics)]
@@ -136,7 +136,8 @@ def markdown(found: Comparison, systems: Systems) -> str:
     for name, one in found.distances.items():
         parts = ", ".join(f"{metric} {part.deviation:.4f}" for metric, part in one.parts.items())
         lines += ["", f"d_HM of {markdown_text(name)}: {plain(one.d_hm)} ({markdown_text(parts)})"]
-    lines += ["", *(f"- {markdown_text(note)}" for note in found.notes)] if found.notes else []
+    for some in (why, found.notes):
+        lines += ["", *(f"- {markdown_text(line)}" for line in some)] if some else []
     return "\n".join(lines) + "\n"
 
 

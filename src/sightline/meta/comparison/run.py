@@ -220,7 +220,12 @@ def write_told(out: ResultFolder, told: Told) -> Comparison:
     kept = ("command", "date", "versions", "input", "settings")
     about = {name: told.summary[name] for name in kept if name in told.summary}
     signatures = {spec: row["signature"] for spec, row in told.summary["metrics"].items()}
-    told_of = {"signatures": signatures, "samples": told.samples, **about}
+    told_of = {
+        "why": [one.row for one in told.reasons],
+        "signatures": signatures,
+        "samples": told.samples,
+        **about,
+    }
     write_comparison(out, told.found, told.summary["systems"], told_of)
     write_page(out.path / "report.html", told)
     return told.found
