@@ -27,7 +27,7 @@ from sightline.meta.experiments import ExperimentTask, experiments
 from sightline.meta.protocols.base import make_protocol
 from sightline.meta.scoring import score_items
 from sightline.pipeline.settings import Settings
-from sightline.train.pocket.pack import flickr_captions
+from sightline.train.texts import FLICKR8K_CAPTIONS, flickr8k_captions
 from sightline.vision import Pictures, load_regions
 from sightline.vision.overlap import overlap
 
@@ -60,7 +60,7 @@ def test_pictures(data: Path) -> tuple[list[str], list[bytes]]:
 
 def retrieval(data: Path) -> None:
     files, pictures = test_pictures(data)
-    captions, pocket = flickr_captions(data), Pocket()
+    captions, pocket = flickr8k_captions(data / FLICKR8K_CAPTIONS), Pocket()
     v = pocket.encode_images([Image.open(BytesIO(picture)) for picture in pictures])
     texts = [(n, caption) for n, file in enumerate(files) for caption in captions[file][:5]]
     t = pocket.encode_texts([caption for _, caption in texts])
@@ -139,7 +139,7 @@ def speed(data: Path) -> None:
 def memory(data: Path, stories: int = 1000, shared: int = 200) -> None:
     """Peak memory of a whole run of `sightline score`: five-picture stories over `shared` pictures."""
     files, pictures = test_pictures(data)
-    captions = flickr_captions(data)
+    captions = flickr8k_captions(data / FLICKR8K_CAPTIONS)
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
         for number in range(shared):

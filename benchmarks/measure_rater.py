@@ -24,7 +24,7 @@ from sightline.pipeline.settings import LocalTools, Settings
 from sightline.train.rater import report
 from sightline.train.rater.bilinear import BilinearRecipe, fit
 from sightline.train.rater.pairs import RatedSet, encode
-from sightline.train.rater.run import Fitted, Tested, cross_test
+from sightline.train.rater.run import FittedRater, Tested, cross_test
 from sightline.train.rater.sources import rated_items
 from sightline.train.rater.splits import folds
 from sightline.train.rater.train import clipscores
@@ -81,7 +81,7 @@ def strict(pairs: RatedSet, seed: int = 0, count: int = 5) -> np.ndarray:
     for i in range(count):
         for j in range(count):
             test = np.flatnonzero((picture == i) & (caption == j))
-            model = Fitted(
+            model = FittedRater(
                 "bilinear",
                 fit(pairs.of(np.flatnonzero((picture != i) & (caption != j))), BilinearRecipe()),
                 {},
@@ -92,7 +92,7 @@ def strict(pairs: RatedSet, seed: int = 0, count: int = 5) -> np.ndarray:
 
 
 def transfer(
-    model: Fitted, known: RatedSet, source: str, tools: LocalTools, criterion: str | None = None
+    model: FittedRater, known: RatedSet, source: str, tools: LocalTools, criterion: str | None = None
 ) -> None:
     """A rater of all of Expert on another study's ratings."""
     name, items, _ = rated_items(source, DATA, criterion)
@@ -105,7 +105,7 @@ def transfer(
     ]
     scores = {
         "vicr": dict(zip(ids, model.predict(other).tolist(), strict=True)),
-        "clipscore": dict(zip(ids, clipscores(other, tools.embedder).tolist(), strict=True)),
+        "clipscore": dict(zip(ids, clipscores([other], tools.embedder)[0].tolist(), strict=True)),
     }
     found = evaluate(rows, scores, observations="each")
     print(f"\nlearned from Expert, tested on {name} {criterion or ''}: {len(other):,} pairs", end="")
@@ -127,7 +127,7 @@ def crowdflower(tools: LocalTools) -> None:
     """Five folds on CrowdFlower, whose ratings are single people's yes (1) and no (0)."""
     name, items, _ = rated_items("flickr8k-cf", DATA, None)
     pairs = encode(name, items, tools.embedder, tools.pictures)
-    clip = clipscores(pairs, tools.embedder)
+    (clip,) = clipscores([pairs], tools.embedder)
     tested = cross_test(pairs, clip, folds(pairs.group, 5), "bilinear", lambda line: None)
     show("CrowdFlower, five folds by picture, bilinear", tested, (0.0, 1.0))
 
@@ -161,7 +161,7 @@ def main() -> None:
     tools = LocalTools(Settings())
     _, items, _ = rated_items("flickr8k-expert:own=keep", DATA, None)
     pairs = encode("flickr8k-expert", items, tools.embedder, tools.pictures)
-    clip = clipscores(pairs, tools.embedder)
+    (clip,) = clipscores([pairs], tools.embedder)
     rows = foreign(pairs)
     for form in ("bilinear", "paper", "network"):
         if form in chosen:
@@ -178,7 +178,7 @@ def main() -> None:
     if "crowdflower" in chosen:
         crowdflower(tools)
     if "transfer" in chosen:
-        model = Fitted("bilinear", fit(pairs, BilinearRecipe()), {}, "")
+        model = FittedRater("bilinear", fit(pairs, BilinearRecipe()), {}, "")
         transfer(model, pairs, "vicr", tools)
         for part in ("coco", "flickr8k"):
             transfer(model, pairs, "composite", tools, part)

@@ -85,7 +85,8 @@ def write_items(data: Path, folder: Path, count: int) -> dict[str, str]:
 
 
 def run(source: Path, *arguments: str) -> str:
-    path = {**os.environ, "PYTHONPATH": str(source)}
+    # one thread of BLAS: versions that left its number to the machine have other last bits on other machines
+    path = {**os.environ, "PYTHONPATH": str(source), "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, *arguments], env=path, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 3):
         raise SystemExit(f"{source}: {done.stderr.strip()[-2000:]}")

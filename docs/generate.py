@@ -29,6 +29,8 @@ INTRODUCTIONS = {
     "metric": "Name one with `-m NAME` or `-m NAME:key=value,…`. `sightline metrics` prints this list.",
     "format": "The format of a file is guessed; `--format NAME` says it where it cannot be.",
     "encoder": "Choose one with `--encoder NAME` or `--encoder NAME:ARGUMENT`.",
+    "judge": "Named in a metric's options: `-m judge:model=NAME:ARGUMENT`. A name alone is a server's where "
+    "`--judge-url` names one, and else a model to run here.",
     "captioner": "Choose one with `sightline caption --captioner NAME` or `--captioner NAME:ARGUMENT`.",
     "region source": "Choose one with `--regions NAME` or `--regions NAME:ARGUMENT`.",
     "engine": "Choose one with `--engine NAME`.",

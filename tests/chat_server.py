@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-Reply = tuple[int, Any]
-"""Status and body."""
+Reply = tuple[Any, ...]
+"""Status, body, and headers where there are any. A body of bytes is sent as it is."""
 
 
 def said(*texts: str, **choice: Any) -> Reply:
@@ -38,11 +38,13 @@ def chat_server(answer: Callable[[dict[str, Any]], Reply]) -> Iterator[str]:
 
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            status, body = answer(asked)
-            sent = json.dumps(body).encode()
+            status, body, *headers = answer(asked)
+            sent = body if isinstance(body, bytes) else json.dumps(body).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(sent)))
+            for name, value in (headers[0] if headers else {}).items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(sent)
 

@@ -35,6 +35,12 @@ def tiny_detector(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_yolos(tmp_path_factory.mktemp("models") / "tiny-yolos")
 
 
+@pytest.fixture(scope="session")
+def tiny_judge(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A LLaVA of 32-pixel pictures that speaks bytes, and answers with one digit from 1 to 5."""
+    return save_llava(tmp_path_factory.mktemp("models") / "tiny-llava")
+
+
 def save_bert(folder: Path, pieces: Sequence[str], layers: int = 1) -> Path:
     """A BERT of random weights that knows these word pieces."""
     import torch
@@ -162,3 +168,82 @@ def save_yolos(folder: Path) -> Path:
         folder
     )
     return folder
+
+
+CHAT = (
+    "{% for message in messages %}{{ message['role'] }}: "
+    "{% for part in message['content'] %}"
+    "{% if part['type'] == 'image' %}<image>{% else %}{{ part['text'] }}{% endif %}"
+    "{% endfor %}\n{% endfor %}assistant: "
+)
+
+
+def save_llava(folder: Path) -> Path:
+    import torch
+    import transformers
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from tokenizers.pre_tokenizers import ByteLevel
+
+    torch.manual_seed(0)
+    vocab = {letter: number for number, letter in enumerate(sorted(ByteLevel.alphabet()))}
+    found = Tokenizer(models.BPE(vocab=vocab, merges=[]))
+    found.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    found.decoder = decoders.ByteLevel()
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=found,
+        bos_token="<s>",
+        eos_token="</s>",
+        pad_token="<pad>",
+        additional_special_tokens=["<image>"],
+    )
+    shape: dict[str, Any] = {
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+    }
+    config = transformers.LlavaConfig(
+        vision_config=transformers.CLIPVisionConfig(**shape, image_size=SIDE, patch_size=8),
+        text_config=transformers.LlamaConfig(
+            **shape,
+            num_key_value_heads=4,
+            vocab_size=len(tokenizer),
+            max_position_embeddings=4096,
+            bos_token_id=tokenizer.bos_token_id,
+            eos_token_id=tokenizer.eos_token_id,
+            pad_token_id=tokenizer.pad_token_id,
+        ),
+        image_token_index=tokenizer.convert_tokens_to_ids("<image>"),
+        image_seq_length=16,
+    )
+    model = transformers.LlavaForConditionalGeneration(config)
+    answer_with_a_rating(model, tokenizer)
+    model.save_pretrained(folder)
+    transformers.LlavaProcessor(
+        image_processor=transformers.CLIPImageProcessorPil(
+            size={"shortest_edge": SIDE}, crop_size={"height": SIDE, "width": SIDE}
+        ),
+        tokenizer=tokenizer,
+        patch_size=8,
+        vision_feature_select_strategy="default",
+        num_additional_image_tokens=1,
+        chat_template=CHAT,
+    ).save_pretrained(folder)
+    return folder
+
+
+def answer_with_a_rating(model: Any, tokenizer: Any) -> None:
+    """After the blank that ends a question comes a digit, after a digit the end; which digit, the rest decides."""
+    import torch
+
+    def number(token: str) -> int:
+        found: int = tokenizer.convert_tokens_to_ids(token)
+        return found
+
+    digits = [number(digit) for digit in "12345"]
+    said, told = model.get_input_embeddings().weight, model.get_output_embeddings().weight
+    with torch.no_grad():
+        said[[number("Ġ"), *digits], :] = 0
+        said[number("Ġ"), 0] = said[digits, 1] = 0.2
+        told[digits, 0] = told[number("</s>"), 1] = 3
+        told[digits, 2:] *= 20

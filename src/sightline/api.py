@@ -22,8 +22,10 @@ from sightline.meta.comparison.distance import PARTS
 from sightline.meta.comparison.run import Asked, compared_scores, compared_texts, judged, write_told
 from sightline.meta.comparison.sources import Reading, SystemSource, named_sources
 from sightline.meta.comparison.verdict import Comparison
+from sightline.meta.rivals import with_rivals
 from sightline.pipeline.files import scored_into
 from sightline.pipeline.memory import score_in_memory
+from sightline.pipeline.plan import Plan
 from sightline.pipeline.run import Progress, Run
 from sightline.pipeline.settings import Settings
 from sightline.report import write_report
@@ -179,7 +181,7 @@ def compare(
                 read_items(Path(texts)) if isinstance(texts, str | Path) else items_given(texts, Path(base))
             )
         ]
-    found = score(items, metrics, **options)
+    found = score(list(with_rivals(items, Plan.of(metrics))), metrics, **options)
     asked = Asked(against, human, tuple(metrics), samples=samples)
     return Verdict(
         judged(lambda: found.scores, found.failures, found.summary, asked, lambda: iter(found.items))

@@ -27,6 +27,7 @@ GROUP = "sightline"
 BUILT_IN = (
     "sightline.metrics",
     "sightline.encoders",
+    "sightline.judges",
     "sightline.io",
     "sightline.vision",
     "sightline.meta.protocols",

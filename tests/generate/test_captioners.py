@@ -46,7 +46,7 @@ def test_the_probability_is_that_of_the_text_given_the_picture(
 
     captioner: Any = load_captioner(tiny[kind])
     (reading, *_) = captioner.generate(noise[:1], Decoding(beams=2, length=4))
-    end = captioner._ends[0]
+    end = captioner.ends[0]
     with torch.inference_mode():
         if kind.startswith("clipcap"):
             ids = torch.tensor([[*reading.tokens, end]])

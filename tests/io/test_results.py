@@ -168,3 +168,18 @@ def _python(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
     )
+
+
+def test_what_other_programs_write_comes_in_place_whole_or_not_at_all(tmp_path: Path) -> None:
+    out = tmp_path / "model"
+    with ResultFolder(out) as results:
+        with results.staged() as folder:
+            (folder / "vocab").mkdir()
+            (folder / "vocab" / "words").write_text("a\n")
+            assert not (out / "vocab").exists()
+        assert (out / "vocab" / "words").read_text() == "a\n"
+        with pytest.raises(ZeroDivisionError), results.staged() as folder:
+            (folder / "half").write_text("ha")
+            raise ZeroDivisionError
+        (out / ".left.part").mkdir()  # by a run that was killed
+    assert [path.name for path in out.iterdir()] == ["vocab"]

@@ -73,5 +73,5 @@ def test_a_damaged_file_is_told_by_line(tmp_path: Path) -> None:
     path.write_text('{"id": "a"}\n')
     with pytest.raises(UsageError, match=r"scores.jsonl:1: not a score"):
         list(read_scores(path))
-    with pytest.raises(UsageError, match="cannot be read"):
+    with pytest.raises(UsageError, match="there is no such file"):
         list(read_failures(tmp_path / "none.jsonl"))

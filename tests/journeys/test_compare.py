@@ -231,6 +231,22 @@ def test_the_page_shows_why_one_loses(compared: Path, browser: "Browser") -> Non
     assert page.locator("#verdict figure.chart").count() == 3
     why = page.locator("#why").inner_text()
     assert "share of phrases not seen" in why and "Telling words that no reference has" in why
+    reason = page.locator(".reasons li", has_text="groovist").filter(has_text="careless is lower than people")
+    assert "more of its phrases are not seen in the pictures" in reason.inner_text().lower()
+    reason.locator("a").click()
+    page.wait_for_selector("#evidence table.phrases")
+    shown = [
+        page.eval_on_selector(f"[name={name}]", "e => e.selectedOptions[0].text")
+        for name in ("a", "b", "metric")
+    ]
+    assert shown == ["people", "careless", "groovist"]
+    colours = {
+        place: page.eval_on_selector(
+            f"{place} .system:has-text('careless')", "e => getComputedStyle(e).color"
+        )
+        for place in ("#why", "#list", "#evidence")
+    }
+    assert len(set(colours.values())) == 1, "a system has one colour"
     page.select_option("[name=metric]", label="groovist")
     page.select_option("[name=a]", label="people")
     page.select_option("[name=b]", label="careless")

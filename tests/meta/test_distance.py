@@ -1,5 +1,6 @@
 """d_HM: published figures from published scores, and the formula's properties."""
 
+import gzip
 import json
 import math
 from pathlib import Path
@@ -136,3 +137,20 @@ def test_what_holds_scores(sides: tuple[Path, Path], tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl").write_text("{\n")
     with pytest.raises(UsageError, match=r"bad\.jsonl:1: not JSON"):
         holds_scores(tmp_path / "bad.jsonl")
+
+
+def test_scores_in_any_table(tmp_path: Path) -> None:
+    """A run's scores.parquet with its evidence, a spreadsheet, a zipped file: the same scores."""
+    rows = [{"id": "a", "system": "x", "rovist_c": 0.5}, {"id": "b", "system": "x", "rovist_c": None}]
+    zipped = tmp_path / "t.jsonl.gz"
+    zipped.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
+    (tmp_path / "t.csv").write_text("id,system,rovist_c\na,x,0.5\nb,x,\n")
+    one, other = ([*scores_in(path)] for path in (zipped, tmp_path / "t.csv"))
+    assert [(s.key, s.metric) for s in one] == [(s.key, s.metric) for s in other]
+    assert one[0].score == other[0].score == 0.5 and math.isnan(one[1].score) and math.isnan(other[1].score)
+    stories = write(tmp_path / "s.jsonl", [{"id": "a", "text": "We ran. We sat."}])
+    CliRunner().invoke(
+        load_commands(), ["score", str(stories), "-m", "rovist-nr", "-o", str(tmp_path / "run")]
+    )
+    lines, table = ([*scores_in(tmp_path / "run" / name)] for name in ("scores.jsonl", "scores.parquet"))
+    assert lines == table and lines[0].evidence.parts

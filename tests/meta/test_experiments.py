@@ -172,8 +172,23 @@ def test_ablation_of_rated_captions_and_unrated_stories() -> None:
 def test_number_of_references() -> None:
     rows = run("references", ["m"])
     assert [row["references"] for row in rows if row["criterion"] == "grounding"] == [1, 2, 3]
-    with pytest.raises(UsageError, match="two references"):
+    with pytest.raises(UsageError, match="at least two references"):
         run("references", ["m"], [Item("1", ratings={"a": (1.0,)}, references=("x",))])
+
+
+def test_items_with_too_few_references_are_left_out_and_told() -> None:
+    """Figure 4 compares the same items: those with as many references as are asked for."""
+    poor = [replace(item, references=item.references[:1]) for item in ITEMS[:6]]
+    name, experiment = make_experiment("references")
+    found = experiment(ExperimentTask([*poor, *ITEMS[6:]], ["m"], scorer))
+    rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+    assert name == "references" and max(row["references"] for row in rows) == 3
+    assert found.notes == (f"6 of {len(ITEMS)} items have fewer than 3 references and are left out",)
+    assert {row["n"] for row in rows if row["criterion"] == "grounding"} == {len(ITEMS) - 6}
+    two = make_experiment("references:most=2")[1](ExperimentTask(ITEMS, ["m"], scorer))
+    assert {row[2] for row in two.rows} == {1, 2} and not two.notes
+    with pytest.raises(UsageError, match=r"references:most=9 there is none .* is 3"):
+        make_experiment("references:most=9")[1](ExperimentTask(ITEMS, ["m"], scorer))
 
 
 def test_splits_by_t_and_p() -> None:

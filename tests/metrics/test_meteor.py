@@ -144,11 +144,14 @@ def test_paraphrases(tmp_path: Path) -> None:
     assert (matches[0].stage, matches[0].length, matches[0].text_length) == (3, 3, 1) and chunks == 1
 
 
-@pytest.mark.parametrize("content", [b"", b"0.1\nphrase\n", b"\x1f\x8bnot gzip"])
-def test_broken_paraphrase_tables(tmp_path: Path, content: bytes) -> None:
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [(b"", "empty"), (b"0.1\nphrase\n", "not a paraphrase table"), (b"\x1f\x8bnot gzip", "cannot be read")],
+)
+def test_broken_paraphrase_tables(tmp_path: Path, content: bytes, told: str) -> None:
     path = tmp_path / ("table.gz" if content.startswith(b"\x1f") else "table.txt")
     path.write_bytes(content)
-    with pytest.raises(UsageError, match="not a paraphrase table"):
+    with pytest.raises(UsageError, match=f"{path.name}: .*{told}"):
         load_paraphrases(str(path))
 
 

@@ -53,11 +53,11 @@ def test_the_embedded_lexicon_may_be_given_by_path() -> None:
     ("text", "said"),
     [
         ("word;rating\n", "no ratings"),
-        ("", "no ratings"),
-        ("a;1.5\nb;x\n", "line 2"),
-        ("a;1.5\nb;7\n", "line 2: a rating of 7"),
-        ("a;1.5\nb;nan\n", "line 2"),
-        ("a;1.5\nb\n", "line 2"),
+        ("", "the file is empty"),
+        ("a;1.5\nb;x\n", ":2: "),
+        ("a;1.5\nb;7\n", ":2: a rating of 7"),
+        ("a;1.5\nb;nan\n", ":2: "),
+        ("a;1.5\nb\n", ":2: "),
     ],
 )
 def test_a_bad_file_is_named(tmp_path, text, said) -> None:
@@ -102,5 +102,5 @@ def test_brysbaerts_own_table_is_read_as_published(tmp_path) -> None:
     found = Concreteness.from_file(path)
     assert found.of_word("roadsweeper").value == 4.85 and found.of_word("baking soda").value == 4.96
     path.write_text(path.read_text() + "torn\t0\n")
-    with pytest.raises(UsageError, match=r"line 4: 'torn.*' is not word;rating"):
+    with pytest.raises(UsageError, match=r":4: 'torn.*' is not word;rating"):
         Concreteness.from_file(path)

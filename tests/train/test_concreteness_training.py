@@ -33,7 +33,7 @@ def lexicon(tmp_path_factory: pytest.TempPathFactory) -> LearnedLexicon:
     (folder / "ud_ewt_train.conllu.gz").write_bytes(gzip.compress(tree.encode()))
     told = json.dumps({"sentences": ["geoff saw dogboxes ."]}) + "\n"
     (folder / "vist_val_stories.jsonl.gz").write_bytes(gzip.compress(told.encode()))
-    (folder / "coco_captions.jsonl.gz").write_bytes(gzip.compress(b'{"captions": ["a dogbox"]}\n'))
+    (folder / "coco_captions.jsonl.gz").write_bytes(gzip.compress(b'{"id": 1, "captions": ["a dogbox"]}\n'))
     teacher = save_bert(folder / "teacher", [*STEMS, *THINGS, *IDEAS], layers=2)
     recipe = ConcretenessRecipe(epochs=60, hidden=64, batch=16, ridge=1.0)
     scores = train(folder, teacher, folder / "out", recipe, lambda _: None)

@@ -48,7 +48,9 @@ def folder(tmp_path):
         (tmp_path / f"ud_ewt_{part}.conllu.gz").write_bytes(gzip.compress((SENTENCE * 40).encode()))
     stories = {"sentences": ["the dogs chased mice .", "the cat slept ."]}
     (tmp_path / "vist_val_stories.jsonl.gz").write_bytes(gzip.compress((json.dumps(stories) + "\n").encode()))
-    (tmp_path / "coco_captions.jsonl.gz").write_bytes(gzip.compress(b'{"captions": ["the dog the cat"]}\n'))
+    (tmp_path / "coco_captions.jsonl.gz").write_bytes(
+        gzip.compress(b'{"id": 1, "captions": ["the dog the cat"]}\n')
+    )
     return tmp_path
 
 

@@ -1,6 +1,7 @@
 """The caption rater's training: fits against independent algebra, splits, intervals, a tiny run from file to score."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,12 +25,14 @@ from sightline.encoders.rater import (
 from sightline.encoders.rater import network as forward
 from sightline.errors import UsageError
 from sightline.io.scores import read_failures
+from sightline.resources import Resource
 from sightline.train.rater import run as training
 from sightline.train.rater.bilinear import FLAT, BilinearRecipe, fit
+from sightline.train.rater.crossed import published
 from sightline.train.rater.distribution import bins_of, distribution, figure
 from sightline.train.rater.errors import ranges, rescale
 from sightline.train.rater.intervals import coverage_of, half_widths
-from sightline.train.rater.network import NetworkRecipe, fit_network, regressor
+from sightline.train.rater.network import PAPER, NetworkRecipe, fit_network, regressor
 from sightline.train.rater.pairs import (
     RatedSet,
     check_scale,
@@ -37,6 +40,7 @@ from sightline.train.rater.pairs import (
     parse_scale,
     unique,
 )
+from sightline.train.rater.run import fit_form
 from sightline.train.rater.sources import rated_items
 from sightline.train.rater.splits import folds, rows_in
 
@@ -377,7 +381,7 @@ def test_a_folder_that_cannot_be_is_told_before_training(
 ) -> None:
     monkeypatch.setenv("SIGHTLINE_CACHE", str(tmp_path / "cache"))
     path = study(tmp_path)
-    assert run("train", "rater", path, "-o", path) == (2, f"{path}: cannot write there (File exists)")
+    assert run("train", "rater", path, "-o", path) == (2, f"{path}: cannot write there ({path} is a file)")
 
 
 def test_more_folds_need_more_pictures() -> None:
@@ -515,3 +519,120 @@ def test_published_files_and_exports_are_sources(tmp_path: Path) -> None:
     export = {"id": "a", "images": ["a.jpg"], "text": "x", "ratings": {"overall": [3, 4]}, "consensus": 4}
     (tmp_path / "e.jsonl").write_text(json.dumps(export))
     assert rated_items(str(tmp_path / "e.jsonl"), None, None)[1][0].ratings == {"rating": (3, 4)}
+
+
+def fused(folder: Path, joint: bool, blind: bool = False) -> Path:
+    """Vectors of pairs by an oracle that fuses: they tell whether the caption names the colour."""
+    draw = np.random.default_rng(0)
+    rows = [json.loads(line) for line in (folder / "rated.jsonl").read_text().splitlines()]
+    good = np.array([row["ratings"]["overall"][0] == 4 for row in rows], np.float32)
+    told = (0 if blind else good[:, None] * 2) + draw.normal(0, 0.1, (len(rows), 6)).astype(np.float32)
+    arrays = {"pair": told} if joint else {"image": told[:, :4], "text": told[:, 4:]}
+    np.savez(folder / "pairs.npz", ids=np.array([row["id"] for row in rows]), **arrays)
+    return folder / "pairs.npz"
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_vectors_of_pairs_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, joint: bool) -> None:
+    """The journey with a fusion model's vectors: train on them, score with them, and what is missing is told."""
+    monkeypatch.setenv("SIGHTLINE_CACHE", str(tmp_path / "cache"))
+    items, out = study(tmp_path), tmp_path / "out"
+    vectors = fused(tmp_path, joint)
+    code, text = run("train", "rater", items, "--vectors", vectors, "-o", out)
+    assert code == 2 and "give --form paper or --recipe paper" in text
+    code, text = run(
+        "train",
+        "rater",
+        items,
+        "--vectors",
+        vectors,
+        "--form",
+        "paper",
+        "--scale",
+        "1-5",
+        "--samples",
+        9,
+        "-o",
+        out,
+    )
+    assert code == 0, text
+    told = json.loads((out / "training.json").read_text())
+    assert told["encoder"] == ("pairs:6+0" if joint else "pairs:4+2")
+    taus = {row["metric"]: row["kendall_c"] for row in told["tested"]["rows"]}
+    assert taus["vicr"] > 0.5  # these vectors tell the good captions apart
+    score = ["score", items, "-m", "vicr", "--rater", out / "rater.npz", "--no-cache", "-o", tmp_path / "s"]
+    code, text = run(*score, "--option", f"pairs={vectors}")
+    assert code == 0, text
+    rows = [json.loads(line) for line in (tmp_path / "s" / "scores.jsonl").read_text().splitlines()]
+    digest = Resource.file(vectors).digest
+    assert len(rows) == 24 and all(f"|pairs:{digest}|rater:" in row["signature"] for row in rows)
+    code, text = run(*score, "--overwrite")
+    assert code == 2 and "was trained for pairs:" in text
+    arrays = dict(np.load(vectors))
+    np.savez(vectors, **{name: rows[1:] for name, rows in arrays.items()})
+    code, text = run(*score, "--overwrite", "--option", f"pairs={vectors}")
+    assert code == 3
+    failure = json.loads((tmp_path / "s" / "failures.jsonl").read_text())
+    assert failure["id"] == "0-0" and "no vector for this pair" in failure["reason"]
+    code, text = run("train", "rater", items, "--vectors", vectors, "--form", "paper", "-o", out)
+    assert code == 2 and "no vector for '0-0' of rated.jsonl" in text
+    np.savez(vectors, ids=np.array(["a", "a"]), pair=np.ones((2, 3)))
+    assert run("train", "rater", items, "--vectors", vectors, "-o", out)[1].endswith(
+        "two rows are called 'a'"
+    )
+
+
+def test_the_papers_recipe_to_the_letter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Raw ratings, every epoch, the last one's weights: nothing is chosen on the validation pictures."""
+    assert (PAPER.widths, PAPER.dropout, PAPER.epochs, PAPER.inputs) == (
+        (512, 256),
+        0.8,
+        4000,
+        ("image", "text"),
+    )
+    epochs: list[float] = []
+    short = replace(PAPER, epochs=7, widths=(8,))
+    one, other = made(seed=0), made(seed=1)
+    arrays, about = fit_network(one, other, short, lambda row: epochs.append(row["epoch"]))
+    assert epochs == [1, 2, 3, 4, 5, 6, 7] and about["target"] == [0.0, 1.0]
+    again, _ = fit_network(one, made(seed=2), short)
+    assert all(np.array_equal(arrays[name], again[name]) for name in arrays)
+    monkeypatch.setattr("sightline.train.rater.network.PAPER", short)
+    assert json.loads(fit_form("exact", one, other).chosen)["patience"] is None
+
+
+def test_crossed_data_sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """VICR's Table 5 as one command, on two made data sets under the paper's names: its numbers stand beside ours."""
+    assert published()["vicr", "vicr"] == 0.664 and published()["clipscore", "combined"] == 0.657
+    monkeypatch.setenv("SIGHTLINE_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "b").mkdir()
+    first = study(tmp_path).rename(tmp_path / "vicr")
+    shades = ("pink", "brown", "gray", "gold", "navy", "teal", "lime", "cyan", "magenta", "olive")
+    second = study(tmp_path / "b", colours=shades).rename(tmp_path / "b" / "mine")
+    out = tmp_path / "out"
+    code, text = run(
+        "train",
+        "rater",
+        first,
+        second,
+        "--format",
+        "jsonl",
+        "--crossed",
+        "--samples",
+        20,
+        "--seed",
+        1,
+        "-o",
+        out,
+    )
+    assert code == 0, text
+    rows = json.loads((out / "crossed.json").read_text())["rows"]
+    assert [(row["trained_on"], row["tested_on"]) for row in rows[:3]] == [
+        ("vicr", "vicr"), ("vicr", "mine"), ("vicr", "combined"),
+    ]  # fmt: skip
+    assert len(rows) == 12 and rows[0]["published"] == 0.664 and rows[1]["published"] is None
+    sizes = {row["tested_on"]: row["pairs"] for row in rows}
+    assert sizes["combined"] == sizes["vicr"] + sizes["mine"]
+    assert "| clipscore |" in (out / "crossed.md").read_text() and "(paper 66.4)" in text
+    code, text = run("train", "rater", first, "--format", "jsonl", "--crossed", "-o", out)
+    assert code == 2 and "at least two data sets" in text

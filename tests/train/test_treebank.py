@@ -42,7 +42,7 @@ def test_reads_contracted_and_empty_tokens(tmp_path, packed) -> None:
 def test_a_bad_line_is_named(tmp_path) -> None:
     path = tmp_path / "b.conllu"
     path.write_text("1\tI\tI\n")
-    with pytest.raises(UsageError, match=r"b\.conllu, line 1: 3 columns"):
+    with pytest.raises(UsageError, match=r"b\.conllu:1: 3 columns"):
         read_trees(path)
 
 

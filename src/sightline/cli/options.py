@@ -110,6 +110,16 @@ def settings_of(
     rater: Annotated[
         Path | None, Option(help="A model of `sightline train rater` for vicr.", rich_help_panel=PANEL)
     ] = None,
+    judge_url: Annotated[
+        str | None,
+        Option(
+            help="Address of the server that judges are behind: http://HOST:PORT/v1.", rich_help_panel=PANEL
+        ),
+    ] = None,
+    judge_budget: Annotated[
+        str | None,
+        Option(help="What judges may cost: 500 requests, or '200000 tokens'.", rich_help_panel=PANEL),
+    ] = None,
     option: Annotated[
         list[str] | None,
         Option(help="NAME=VALUE, a choice of single metrics; may be repeated.", rich_help_panel=PANEL),
@@ -139,6 +149,8 @@ def settings_of(
             vectors=str(vectors) if vectors else None,
             vg=str(vg) if vg else None,
             rater=str(rater) if rater else None,
+            judge_url=judge_url,
+            judge_budget=judge_budget,
         )
         .with_assignments(option or [])
     )

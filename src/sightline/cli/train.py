@@ -12,6 +12,7 @@ from sightline.cli.lazy import LazyGroup
 class Parts(LazyGroup):
     place = "sightline.cli.train_"
     lines: ClassVar = {
+        "captioner": "Fine-tune a captioner on people's captions of one axis, by HL's recipe.",
         "coherence": "Train sentence-order prediction as in RoViST (ALBERT by default), for `--coherence OUT`.",
         "concreteness": "Learn how concrete words are from a sentence model's vectors and human ratings.",
         "english": "Train tags, trees and lemmas on UD English EWT, for `--nlp OUT`.",

@@ -7,6 +7,7 @@ import typer
 
 from sightline.cli.app import console
 from sightline.cli.train import OutOption, train_app
+from sightline.io.results import ResultFolder
 from sightline.train.coherence.stories import read_stories, split_stories
 
 
@@ -53,12 +54,14 @@ def train_coherence(
             f"accuracy {row['accuracy']:.4f}"
         )
 
-    if alone:
-        from sightline.train.coherence.light import LightRecipe, train_folder
+    with ResultFolder(out) as results:
+        if alone:
+            from sightline.train.coherence.light import LightRecipe, train_folder
 
-        train_folder(encoder, alone, training, choosing, LightRecipe(**options), out, told)  # type: ignore[arg-type]
-    else:
-        recipe = PublishedRecipe(**options)  # type: ignore[arg-type]
-        network, tokenizer, history = train_published(encoder, training, choosing, recipe, told)
-        save_published(out, network, tokenizer, recipe, history)
+            train_folder(encoder, alone, training, choosing, LightRecipe(**options), results, told)  # type: ignore[arg-type]
+        else:
+            recipe = PublishedRecipe(**options)  # type: ignore[arg-type]
+            network, tokenizer, history = train_published(encoder, training, choosing, recipe, told)
+            with results.staged() as folder:
+                save_published(folder, network, tokenizer, recipe, history)
     console.print(f"The model is in {out}; use it with --coherence {out}")

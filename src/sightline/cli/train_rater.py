@@ -33,6 +33,25 @@ def train_rater(
             help="bilinear; paper: its regressor 512-256-1 with dropout 0.8; network: a smaller one."
         ),
     ] = "bilinear",
+    recipe: Annotated[
+        Literal["stopping", "paper"],
+        typer.Option(
+            help="paper: its regressor and settings to the letter (raw ratings, 4,000 epochs); else as --form says."
+        ),
+    ] = "stopping",
+    vectors: Annotated[
+        Path | None,
+        typer.Option(
+            help="Learn from these vectors instead of the encoder's: .npz with ids, and image and text, or pair."
+        ),
+    ] = None,
+    crossed: Annotated[
+        bool,
+        typer.Option(
+            "--crossed",
+            help="Train on each data set and on all, test on each: VICR's Table 5, into crossed.md.",
+        ),
+    ] = False,
     criterion: Annotated[str | None, typer.Option(help="Which of the items' criteria to learn.")] = None,
     scale: Annotated[
         str | None, typer.Option(help="The scale of the output, as in 1-5; else from the ratings.")
@@ -44,8 +63,14 @@ def train_rater(
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same splits and model.")] = 0,
 ) -> None:
     """Train a caption rater on people's ratings; tested on pictures it did not learn from."""
+    from sightline.encoders.pair_vectors import PairVectors
+    from sightline.io.results import ResultFolder
     from sightline.train.rater import report, run, train
+    from sightline.train.rater.crossed import crossed as cross
+    from sightline.train.rater.crossed import table, write
 
+    own: run.Form = "exact" if recipe == "paper" else form
+    given = PairVectors(vectors) if vectors else None
     tools = LocalTools(Settings(encoder=encoder))
     with run_progress() as progress:
         sets = train.load(
@@ -54,11 +79,19 @@ def train_rater(
         )  # fmt: skip
     for one in sets:
         _say(train.told(one))
-    found = train.train(sets, tools.embedder, out, form, scale, folds, samples, seed, _say)
+    if crossed:
+        clip = train.clipscores(sets, tools.embedder)
+        with ResultFolder(out) as results:
+            crossings = cross(train.looked_at(sets, given, own), clip, own, samples, seed, _say)
+            write(results, crossings, {"form": own, "encoder": tools.embedder.signature, "seed": seed})
+        console.print(table(crossings), markup=False, soft_wrap=True)
+        return
+    found = train.train(sets, tools.embedder, out, own, scale, folds, samples, seed, _say, given)
     for line in report.lines(found):
         _say(line)
     place = out / run.FILE
-    _say(f"The rater is {place}; use it with: sightline score … -m vicr --rater {place}")
+    pairs = f" --option pairs={vectors}" if vectors else ""
+    _say(f"The rater is {place}; use it with: sightline score … -m vicr --rater {place}{pairs}")
     _say(f"Report: {out / 'report.html'}")
     left_out = sum(len(one.failures) for one in sets)
     if left_out:

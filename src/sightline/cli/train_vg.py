@@ -14,14 +14,22 @@ def train_vg(
     data: Annotated[
         Path, typer.Option(help="A coco_regions parquet file, or the folder of Flickr30k Entities.")
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="File for the trained model (.npz).")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="File for the trained model: .npz, or .pth.tar with --vit.")
+    ],
     captions: Annotated[
         Path | None, typer.Option(help="Captions of those pictures (coco_captions.jsonl.gz).")
     ] = None,
     images: Annotated[Path | None, typer.Option(help="Folder of Flickr30k's pictures.")] = None,
     encoder: Annotated[str, typer.Option(help="pocket, or clip:NAME-or-PATH.")] = "pocket",
     vectors: Annotated[Path | None, typer.Option(help="Word vectors in GloVe's text form.")] = None,
-    most: Annotated[int, typer.Option(help="Regions to learn from at most.")] = 26_000,
+    most: Annotated[
+        int | None, typer.Option(min=2, help="Learn from so many regions, drawn at random; else from all.")
+    ] = None,
+    vit: Annotated[
+        str | None,
+        typer.Option(help="Fine-tune this vision transformer along, as the paper does: NAME or PATH."),
+    ] = None,
     epochs: Annotated[
         int, typer.Option(help="Epochs at most; training stops earlier when it no longer helps.")
     ] = 40,
@@ -30,10 +38,11 @@ def train_vg(
     from sightline.errors import extra
 
     extra("torch", "train")
-    from sightline.train.vg.run import VgConfig, train
+    from sightline.train.vg.algorithm import VgConfig
+    from sightline.train.vg.run import train
 
     found = train(
-        data, out, captions, images, encoder, vectors, most, VgConfig(epochs=epochs), log=console.print
+        data, out, captions, images, encoder, vectors, most, VgConfig(epochs=epochs), console.print, vit
     )
     console.print(
         f"{out}: {found['pairs']} pairs, held-out loss {found['loss']}, own word wins {found['wins']}"

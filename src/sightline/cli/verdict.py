@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sightline.charts import counted
-from sightline.meta.comparison.output import chance, headline
+from sightline.meta.comparison.output import chance, plain, published
 from sightline.meta.comparison.verdict import Comparison
 from sightline.meta.comparison.words import size, verdicts
 
@@ -40,11 +40,9 @@ def _values(found: Comparison, systems: Mapping[str, Any]) -> Table:
             row = systems.get(name, {}).get(metric)
             if row is None:
                 continue
-            value, kind = headline(row), "corpus_" if row.get("corpus") is not None else ""
-            low, high = row.get(f"{kind}low"), row.get(f"{kind}high")
+            value, low, high = published(row)
             span = "–" if low is None or high is None else f"{low:.4f} {high:.4f}"
-            shown = "–" if value is None else f"{value:.4f}"
-            table.add_row(Text(metric), Text(name), shown, span, str(row["n"]), str(row["failed"]))
+            table.add_row(Text(metric), Text(name), plain(value), span, str(row["n"]), str(row["failed"]))
     return table
 
 

@@ -64,7 +64,7 @@ class Embedder:
         self.encoder = encoder
         self.calibration = kept(encoder.signature, encoder.calibration)
         """The user's for this encoder, or the one it came with."""
-        self._store = store
+        self.store = store
         self._batch = batch
 
     @property
@@ -116,7 +116,7 @@ class Embedder:
         width = 4 * self.encoder.dimensions
         found = {
             key: np.frombuffer(row, np.float32)
-            for key, row in (self._store.get_many(unique) if self._store else {}).items()
+            for key, row in (self.store.get_many(unique) if self.store else {}).items()
             if len(row) == width
         }
         missing = [key for key in unique if key not in found]
@@ -124,8 +124,8 @@ class Embedder:
             chunk = missing[start : start + self._batch]
             rows = encode(chunk)
             found.update(zip(chunk, rows, strict=True))
-            if self._store:
-                self._store.put_many(
+            if self.store:
+                self.store.put_many(
                     [(key, row.astype(np.float32).tobytes()) for key, row in zip(chunk, rows, strict=True)]
                 )
         if not keys:

@@ -5,7 +5,7 @@ of a curve of their cosine; `network` is VICR's regressor (section 3.3), one or 
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,14 +50,14 @@ def bilinear(i: NDArray[Any], t: NDArray[Any], model: Arrays) -> NDArray[Any]:
 
 def joined(i: NDArray[Any], t: NDArray[Any], inputs: Sequence[str]) -> NDArray[Any]:
     """The chosen inputs of a network side by side; the paper's are image and text."""
-    made = {
-        "image": i,
-        "text": t,
-        "product": i * t,
-        "difference": np.abs(i - t),
-        "cosine": np.einsum("nd,nd->n", i, t)[:, None],
+    made: dict[str, Callable[[], NDArray[Any]]] = {
+        "image": lambda: i,
+        "text": lambda: t,
+        "product": lambda: i * t,
+        "difference": lambda: np.abs(i - t),
+        "cosine": lambda: np.einsum("nd,nd->n", i, t)[:, None],
     }
-    return np.concatenate([made[name] for name in inputs], axis=1)
+    return np.concatenate([made[name]() for name in inputs], axis=1)
 
 
 def network(x: NDArray[Any], layers: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> NDArray[Any]:

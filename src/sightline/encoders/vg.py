@@ -1,14 +1,17 @@
 """RoViST-VG's two projections at run time: an encoder's region vectors and word vectors into one space."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.encoders.base import unit
+from sightline.encoders.base import Embedder, unit
 from sightline.errors import UsageError
+from sightline.items import Box
 from sightline.resources import Resource, embedded
+from sightline.vision.pictures import Picture
 
 Floats = NDArray[np.float32]
 
@@ -43,13 +46,22 @@ class Grounding:
     def signature(self) -> str:
         return self.resource.digest
 
-    def fits(self, encoder: str, vectors: str) -> None:
+    def fits(self, encoder: str, words: WordTable) -> None:
         """Refuse vectors that these projections were not trained on: they would give numbers without meaning."""
+        vectors = words.resource.digest
         if encoder != self.encoder or vectors != self.vectors:
             raise UsageError(
                 f"this RoViST-VG model was trained on {self.encoder} with {self.vectors} word vectors, "
                 f"not on {encoder} with {vectors}; train one with: sightline train vg"
             )
+
+    def parts(self, embedder: Embedder, words: WordTable) -> dict[str, str]:
+        """What a score must name."""
+        return {**embedder.parts, "vg": self.signature, "vectors": words.resource.digest}
+
+    def grounded(self, regions: Sequence[tuple[Picture, Box | None]], embedder: Embedder) -> Floats:
+        """One row of the joint space per region."""
+        return self.regions(embedder.regions(regions))
 
     def regions(self, rows: Floats) -> Floats:
         return unit(np.tanh(rows @ self._W_i.T + self._b_i))

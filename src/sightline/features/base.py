@@ -18,6 +18,7 @@ from sightline.items import Item
 
 if TYPE_CHECKING:
     from sightline.encoders import Embedder
+    from sightline.judges import Asker
     from sightline.text.concreteness import Concreteness
     from sightline.text.language import Language
     from sightline.vision import Pictures, RegionSource
@@ -42,6 +43,10 @@ class Tools(Protocol):
     def regions(self) -> "RegionSource": ...
     @property
     def embedder(self) -> "Embedder": ...
+    def judge(self, model: str) -> "Asker":
+        """The judge of this name: a vision-language model that is asked."""
+        ...
+
     def held(self, load: "Callable[P, V]", *args: "P.args", **kwargs: "P.kwargs") -> V:
         """What a loader makes of its arguments: loaded once, and kept until the run ends."""
         ...
@@ -65,10 +70,16 @@ class Feature(Generic[V]):
     value: ClassVar[type]
     reads_pictures: ClassVar[bool] = False
     """Whether it opens the item's picture files, so that they are worth decoding ahead."""
+    reads_rivals: ClassVar[bool] = False
+    """Whether it holds the item's text against other texts on its pictures."""
 
     def needs(self) -> "tuple[Feature[Any], ...]":
         """Features that must be there first. An item that fails one of them fails this one, for the same reason."""
         return ()
+
+    def ahead(self, items: "Sequence[Item]", tools: Tools) -> None:
+        """Begin in the background with what takes long and needs no other feature: these items come next."""
+        return
 
     def compute(self, batch: "Sequence[Features]", tools: Tools) -> Sequence[V | Unscorable]:
         """One value, or the reason why there is none, for each item of the batch."""

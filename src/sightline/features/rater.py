@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sightline.encoders.pair_vectors import PairVectors
 from sightline.encoders.rater import CaptionRater, fingerprint, load_rater
 from sightline.errors import Unscorable
 from sightline.features.base import Feature, Features, Tools
 from sightline.features.text import Sentences
 from sightline.features.vision import sentence_pairs
+from sightline.items import Item
 from sightline.vision import Picture
 
 
@@ -42,10 +44,17 @@ class PredictedRating(Feature[PredictedRatingValue]):
         model, embed = _model(tools), tools.embedder
         jobs = [sentence_pairs(got, tools) for got in batch]
         pairs = [pair for job in jobs if not isinstance(job, Unscorable) for pair in job]
+        if (given := _given(tools)) is not None:
+            jobs = [_known(got.item, job, given) for got, job in zip(batch, jobs, strict=True)]
+            pairs = [pair for job in jobs if not isinstance(job, Unscorable) for pair in job]
         if not pairs:
             return [job for job in jobs if isinstance(job, Unscorable)]
-        images = embed.regions([(picture, None) for _, picture in pairs])
-        found = model.rate(images, embed.texts([sentence for sentence, _ in pairs]))
+        if given is not None:
+            ids = [g.item.id for g, job in zip(batch, jobs, strict=True) if not isinstance(job, Unscorable)]
+            found = model.rate(*given.of(ids))
+        else:
+            images = embed.regions([(picture, None) for _, picture in pairs])
+            found = model.rate(images, embed.texts([sentence for sentence, _ in pairs]))
         seen = _seen(model, [picture for _, picture in pairs])
         values: list[PredictedRatingValue | Unscorable] = []
         start = 0
@@ -67,7 +76,27 @@ class PredictedRating(Feature[PredictedRatingValue]):
         return values
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return {**tools.embedder.parts, "rater": _model(tools).signature}
+        given, model = _given(tools), _model(tools)
+        seen = tools.embedder.parts if given is None else {"pairs": given.resource.digest}
+        return {**seen, "rater": model.signature}
+
+
+Job = list[tuple[str, Picture]] | Unscorable
+
+
+def _given(tools: Tools) -> PairVectors | None:
+    """Vectors of pairs from a file, where the user gave one."""
+    place = tools.option("pairs")
+    return tools.held(PairVectors, place) if place else None
+
+
+def _known(item: Item, job: Job, given: PairVectors) -> Job:
+    """A caption whose pair has a vector; anything else cannot be rated by one."""
+    if isinstance(job, Unscorable):
+        return job
+    if len(job) != 1:
+        return Unscorable(f"{len(job)} pictures: a vector of a pair is of one picture and its caption")
+    return job if item.id in given else Unscorable("there is no vector for this pair in the file of pairs")
 
 
 def _seen(model: CaptionRater, pictures: Sequence[Picture]) -> NDArray[np.bool_]:
@@ -80,5 +109,6 @@ def _seen(model: CaptionRater, pictures: Sequence[Picture]) -> NDArray[np.bool_]
 
 def _model(tools: Tools) -> CaptionRater:
     model = tools.held(load_rater, tools.option("rater"))
-    model.fits(tools.embedder.signature)
+    given = _given(tools)
+    model.fits(tools.embedder.signature if given is None else given.signature)
     return model

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sightline.encoders.grounding import load_grounding
 from sightline.encoders.pieces import pieces
 from sightline.encoders.vg import Grounding, WordTable
 from sightline.errors import Unscorable
@@ -14,6 +15,9 @@ from sightline.features.base import Feature, Features, Tools
 from sightline.features.text import Phrases
 from sightline.features.vision import Regions, best_regions
 from sightline.text.vectors import WordVectors
+
+if TYPE_CHECKING:
+    from sightline.encoders.vg_vit import FineTuned
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class NounGrounding(Feature[NounsValue]):
         return [self._ground(got, tools, model, words) for got in batch]
 
     def _ground(
-        self, got: Features, tools: Tools, model: Grounding, words: WordTable
+        self, got: Features, tools: Tools, model: "Grounding | FineTuned", words: WordTable
     ) -> NounsValue | Unscorable:
         mentions = got[Phrases("nouns")].mentions
         if not mentions:
@@ -59,20 +63,19 @@ class NounGrounding(Feature[NounsValue]):
                 return Unscorable(f"picture {number} has no region")
         pictures = [tools.pictures.load(path) for path in got.item.images]
         wanted = [(picture, box) for picture, some in zip(pictures, boxes, strict=True) for box in some]
-        regions = model.regions(tools.embedder.regions(wanted))
+        regions = model.grounded(wanted, tools.embedder)
         nouns = model.words(np.stack([vector for _, vector in known]))
         best, where = best_regions(nouns @ regions.T, boxes)
         return NounsValue(best, where, tuple(number for number, _ in known), unknown)
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        model, _ = _model(tools)
-        return {**tools.embedder.parts, "vg": model.signature, "vectors": model.vectors}
+        model, words = _model(tools)
+        return model.parts(tools.embedder, words)
 
 
-def _model(tools: Tools) -> tuple[Grounding, WordTable]:
-    vg = tools.option("vg")
-    model, words = tools.held(Grounding, vg), word_vectors(tools)
-    model.fits(tools.embedder.signature, words.resource.digest)
+def _model(tools: Tools) -> "tuple[Grounding | FineTuned, WordTable]":
+    model, words = tools.held(load_grounding, tools.option("vg")), word_vectors(tools)
+    model.fits(tools.embedder.signature, words)
     return model, words
 
 

@@ -17,7 +17,6 @@ from sightline.features.matched_pieces import Matched
 from sightline.features.meteor import Task, prepared
 from sightline.features.meteor import count_matches as meteor_counts
 from sightline.features.reference import BATCH, TokenKind, closest_length, count_matches, tokenize
-from sightline.features.scenegraph import Fact, matched
 from sightline.features.word_distance import movers_distance
 from sightline.metrics import bertscore as _bertscore
 from sightline.metrics import meteor as _meteor
@@ -26,6 +25,7 @@ from sightline.metrics.bleu import bleu_rows, corpus_bleu
 from sightline.metrics.cider import cider as cider_of
 from sightline.metrics.sacre import Tokenizer, corpus_score, sentence_score
 from sightline.text.ngrams import ORDERS, DocumentFrequencies, Overlap, Texts, overlaps
+from sightline.text.scene_graph import Fact, matched
 from sightline.text.wordnet import load_wordnet
 
 Floats = NDArray[np.float64]

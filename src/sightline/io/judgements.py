@@ -3,7 +3,6 @@
 One entry a rating; FLEUR and others hold Flickr8k-Expert, CrowdFlower and Composite in the same form.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -35,7 +34,7 @@ class Judged:
 
 def holds_judgements(source: Source, of: Literal["flickr8k", "composite"]) -> bool:
     """Whether a JSON file has this form, with judgements of Flickr8k or of Composite."""
-    document = _document(source)
+    document = source.document
     first = next(iter(document.values()), None) if isinstance(document, dict) else None
     if not isinstance(first, dict) or not isinstance(first.get(ENTRIES), list):
         return False
@@ -45,7 +44,7 @@ def holds_judgements(source: Source, of: Literal["flickr8k", "composite"]) -> bo
 
 def judgements(source: Source) -> Iterator[Judged | BadLine]:
     """Every caption of the file; equal captions that follow one another are one, with several people's ratings."""
-    document = _document(source)
+    document = source.document
     if not isinstance(document, dict):
         raise UsageError(f"{source.path}: not an object of pictures with {ENTRIES}")
     for key, picture in document.items():
@@ -93,20 +92,6 @@ def _entry(entry: Any) -> tuple[str, float]:
     with naming("'rating'"):
         rating = parse_number(entry.get("rating"))
     return caption, rating
-
-
-def _document(source: Source) -> Any:
-    """The file's JSON, also with the NaN that Python writes for a rating that is missing."""
-    try:
-        return source.document
-    except UsageError:
-        if b"NaN" not in b"".join(line for _, line in source.lines() if isinstance(line, bytes)):
-            raise
-    lines = (line for _, line in source.lines() if isinstance(line, bytes))
-    try:
-        return json.loads(b"".join(lines), parse_constant=lambda _: None)
-    except (ValueError, RecursionError) as fault:
-        raise UsageError(f"{source.path}: not JSON ({fault})") from None
 
 
 def shares_apart(found: Sequence[Judged | BadLine]) -> Iterator[Judged | BadLine]:

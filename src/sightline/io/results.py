@@ -9,6 +9,8 @@
 
 import os
 import secrets
+import shutil
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -109,6 +111,21 @@ class ResultFolder:
         with whole(self.path / name) as file:
             pq.write_table(table, file, compression="zstd")
 
+    @contextmanager
+    def staged(self) -> Iterator[Path]:
+        """An empty folder for files that other programs write; they come in place when the block ends well."""
+        with told(self.path):
+            part = Path(tempfile.mkdtemp(suffix=PART, prefix=".", dir=self.path))
+        try:
+            with told(self.path):
+                yield part
+                for file in sorted(one for one in part.rglob("*") if one.is_file()):
+                    place = self.path / file.relative_to(part)
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    file.replace(place)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+
     def failures(self, failures: Iterable[Failure]) -> None:
         """failures.jsonl, empty where nothing failed."""
         self.jsonl("failures.jsonl", map(self._counted, failures))
@@ -125,7 +142,10 @@ class ResultFolder:
     def _clear(self) -> None:
         """Remove what was never finished; only the holder of the lock may."""
         for part in self.path.glob(f".*{PART}"):
-            part.unlink(missing_ok=True)
+            if part.is_dir():
+                shutil.rmtree(part, ignore_errors=True)
+            else:
+                part.unlink(missing_ok=True)
 
 
 def failure_row(failure: Failure) -> dict[str, Any]:
@@ -155,12 +175,6 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
         finally:
             with suppress(OSError):
                 part.unlink(missing_ok=True)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Put a file in place at once, so that a reader never sees half of it."""
-    with whole(path) as file:
-        file.write(text.encode())
 
 
 @contextmanager

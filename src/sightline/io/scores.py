@@ -9,8 +9,9 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine
 from sightline.io.results import ResultFolder, failure_row, told, whole
+from sightline.io.source import Source
 from sightline.items import Failure, Score
 
 T = TypeVar("T")
@@ -109,13 +110,13 @@ def read_failures(path: Path) -> Iterator[Failure]:
 
 
 def _read(path: Path, kind: type[T]) -> Iterator[T]:
+    if path.is_file() and not path.stat().st_size:
+        return  # nothing failed
     decode: Any = msgspec.json.Decoder(kind).decode
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                try:
-                    yield decode(line)
-                except (msgspec.DecodeError, UnicodeDecodeError) as fault:
-                    raise UsageError(f"{path}:{number}: not a {kind.__name__.lower()} ({fault})") from None
-    except OSError as fault:
-        raise UsageError(f"{path}: cannot be read ({fault.strerror})") from None
+    for number, line in Source(path).lines():
+        if isinstance(line, BadLine):
+            raise line
+        try:
+            yield decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+            raise BadLine(f"{path}:{number}", f"not a {kind.__name__.lower()} ({fault})") from None

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -55,7 +56,7 @@ class Source:
         try:
             if self.content.is_dir():
                 raise UsageError(f"{path}: a folder, not a file of items")
-            with self._open() as file:
+            with self.open() as file:
                 self.head = file.read(1 << 16)
         except FileNotFoundError:
             raise UsageError(f"{path}: there is no such file") from None
@@ -103,7 +104,7 @@ class Source:
 
     def lines(self) -> Iterator[tuple[int, bytes | BadLine]]:
         """Number and bytes of every line that is not blank; one that is too long comes out as the reason."""
-        with self._open() as file:
+        with self.open() as file:
             lines = Lines(self, file)
             while True:
                 try:
@@ -133,7 +134,7 @@ class Source:
     @cached_property
     def document(self) -> Any:
         """The whole of a JSON file."""
-        with self._open() as file:
+        with self.open() as file:
             try:
                 data = file.read(LARGEST_DOCUMENT + 1)
             except (OSError, EOFError, zlib.error) as fault:
@@ -145,7 +146,8 @@ class Source:
         except ValueError as fault:
             raise UsageError(f"{self.path}: {fault}") from None
 
-    def _open(self) -> IO[bytes]:
+    def open(self) -> IO[bytes]:
+        """Its bytes, unzipped."""
         with self.content.open("rb") as file:
             zipped = file.read(2) == b"\x1f\x8b"
         return io.BufferedReader(gzip.open(self.content)) if zipped else self.content.open("rb")
@@ -202,10 +204,16 @@ class _Outline(msgspec.Struct):
 
 
 def parse_json(data: bytes | str) -> Any:
-    """Any JSON value; raises ValueError with one clear reason."""
+    """Any JSON value, the NaN that Python writes too: it is null. Raises ValueError with one clear reason."""
     try:
-        return msgspec.json.decode(data)
-    except msgspec.DecodeError as fault:
+        try:
+            return msgspec.json.decode(data)
+        except msgspec.DecodeError:
+            text = data if isinstance(data, str) else data.decode()
+            if "NaN" not in text and "Infinity" not in text:
+                raise
+            return json.loads(text, parse_constant=lambda _: None)
+    except (msgspec.DecodeError, json.JSONDecodeError) as fault:
         raise ValueError(f"not JSON ({fault})") from None
     except UnicodeDecodeError as fault:
         raise ValueError(

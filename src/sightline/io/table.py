@@ -52,7 +52,7 @@ class TableFile(Source):
 
     def rows(self, separator: str = ",", quoted: bool = True) -> Iterator[tuple[str, list[str] | BadLine]]:
         """Where and what for every line of a CSV or TSV file, header included, blank ones left out."""
-        with self._open() as file:
+        with self.open() as file:
             lines = Lines(self, file)
             reader = csv.reader(
                 map(_decoded, lines),

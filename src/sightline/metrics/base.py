@@ -84,6 +84,11 @@ class Metric:
         """Further parts of the signature that no feature names."""
         return {}
 
+    @classmethod
+    def more(cls) -> str:
+        """What `sightline metrics NAME` tells besides the description and the options."""
+        return ""
+
 
 def metric(name: str) -> Callable[[M], M]:
     """Register a metric class under a name."""

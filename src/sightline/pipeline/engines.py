@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 
 from sightline.errors import SightlineError, UsageError, extra
 from sightline.features.base import Features
-from sightline.pipeline.plan import Plan, compute, difference, fingerprint
+from sightline.pipeline.plan import Plan, ahead, compute, difference, fingerprint
 from sightline.pipeline.settings import LocalTools, Settings
 from sightline.registry import Registry
 
@@ -32,8 +32,8 @@ def local(plan: Plan, tools: LocalTools, batches: Iterable[Batch]) -> Iterator[B
     current = next(waiting, None)
     while current is not None:
         upcoming = next(waiting, None)
-        if upcoming is not None and plan.reads_pictures:
-            tools.pictures.prefetch([path for _, got in upcoming for path in got.item.images])
+        if upcoming is not None:
+            ahead(plan, [got.item for _, got in upcoming], tools)
         compute(plan, [got for _, got in current], tools)
         yield current
         current = upcoming

@@ -13,6 +13,7 @@ from sightline.features.base import Features, Fitted
 from sightline.io.scores import FAILURES, SCORES, read_failures, read_scores
 from sightline.items import DUPLICATE, Failure, Item, Score
 from sightline.metrics import Metric, make_metric
+from sightline.pipeline.kept import NAME as ITEMS
 from sightline.pipeline.kept import KeptItems
 from sightline.pipeline.memory import Kept
 from sightline.pipeline.run import BATCH_ITEMS, score_batch
@@ -63,6 +64,10 @@ class Finished:
     @cached_property
     def kept(self) -> KeptItems:
         return KeptItems(self.folder)
+
+    @property
+    def keeps_items(self) -> bool:
+        return (self.folder / ITEMS).is_file()
 
     def items(self) -> Iterator[Item]:
         return self.kept.items()

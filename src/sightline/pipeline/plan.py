@@ -6,6 +6,7 @@ from typing import Any
 
 from sightline.errors import Unscorable, UsageError
 from sightline.features.base import Feature, Features, Statistic, Tools, in_order
+from sightline.items import Item
 from sightline.metrics import Metric, make_metric
 from sightline.metrics.base import package_version
 
@@ -33,6 +34,14 @@ class Plan:
         askers: list[Metric | Statistic[Any]] = [*metrics.values(), *statistics]
         kept = dict.fromkeys(feature for asker in askers for feature in asker.needs())
         return cls(metrics, tuple(in_order(kept)), tuple(kept), statistics)
+
+
+def ahead(plan: Plan, items: Sequence[Item], tools: Tools) -> None:
+    """Begin with a batch that comes next: pictures are decoded, and judges asked, while this one is computed."""
+    if plan.reads_pictures:
+        tools.pictures.prefetch([path for item in items for path in item.images])
+    for feature in plan.features:
+        feature.ahead(items, tools)
 
 
 def compute(plan: Plan, batch: Sequence[Features], tools: Tools) -> None:

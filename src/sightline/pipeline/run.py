@@ -138,6 +138,7 @@ class Run:
             **provenance(),
             "input": {"digest": str(left_out.digest)},
             "settings": self.tools.settings.told,
+            **({"judges": spent} if (spent := self.tools.spent) else {}),
         }
 
     def _resources(self, signatures: Iterable[str]) -> dict[str, dict[str, str]]:

@@ -16,6 +16,9 @@ from sightline.io.pictures import default_cache as default_cache
 from sightline.io.source import parse_json
 from sightline.io.table import Cells, TableFile
 from sightline.items import Box
+from sightline.judges.asking import Asker
+from sightline.judges.base import Access, load_judge
+from sightline.judges.budget import Budget
 from sightline.pipeline.cache import Cache
 from sightline.pipeline.statistics import stored
 from sightline.resources import Holder
@@ -50,7 +53,7 @@ class Settings:
             "regions": self.regions,
             "region_count": self.region_count,
             "concreteness": str(self.concreteness or "embedded"),
-            **dict(self.options),
+            **{name: value for name, value in self.options if not options.get(name).how},
         }
 
     def with_options(self, **given: str | None) -> "Settings":
@@ -83,6 +86,7 @@ class LocalTools:
         self.holder.refresh()
         self._for_the_run = Holder()
         self._own = holder is None
+        self._askers: list[Asker] = []
 
     @property
     def cache(self) -> Cache:
@@ -112,6 +116,37 @@ class LocalTools:
     def embedder(self) -> Embedder:
         return self._for_the_run.get(self._embedder)
 
+    def judge(self, model: str) -> Asker:
+        return self._for_the_run.get(self._asker, model)
+
+    @property
+    def spent(self) -> dict[str, int]:
+        """What the judges of the run cost, where any was asked."""
+        return vars(self.budget.spent) if any(vars(self.budget.spent).values()) else {}
+
+    @property
+    def budget(self) -> Budget:
+        """What all judges of the run cost together, and may cost."""
+        return self._for_the_run.get(Budget.of, self.option("judge_budget"))
+
+    def _asker(self, model: str) -> Asker:
+        timeout = self._number("judge_timeout", 120.0)
+        judge = self.held(load_judge, model, Access(self.option("judge_url"), timeout))
+        asker = Asker(judge, self.cache, self.budget, int(self._number("judge_at_once", 8)))
+        self._askers.append(asker)
+        return asker
+
+    def _number(self, option: str, default: float) -> float:
+        """An option that is a number above 0."""
+        given = self.option(option)
+        try:
+            number = default if given is None else float(given)
+        except ValueError:
+            number = 0.0
+        if not 0 < number < float("inf"):
+            raise UsageError(f"{option}={given} is not a number above 0")
+        return number
+
     def _remembered(self) -> RegionSource:
         source = self.held(load_regions, self.settings.regions, self.settings.region_count)
         return RememberedRegions(source, self.cache)
@@ -136,6 +171,8 @@ class LocalTools:
 
     def close(self) -> None:
         """The run is done: what it loaded goes, but for what the caller's holder keeps."""
+        for asker in self._askers:
+            asker.close()
         self._for_the_run.close()
         if self._own:
             self.holder.close()

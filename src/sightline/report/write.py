@@ -138,7 +138,7 @@ def _data(name: str, text: str) -> Markup:
 
 def _row(story: Story, metrics: Sequence[str], systems: Sequence[str]) -> list[Any]:
     """A story's line in the index: id, system, text, scores, number of failures."""
-    scores = [_round(story.scores[metric][0], 5) if metric in story.scores else None for metric in metrics]
+    scores = [_short(story.scores[metric][0]) if metric in story.scores else None for metric in metrics]
     system = systems.index(story.item.system) if story.item.system in systems else -1
     return [clean(story.item.id), system, clean(story.item.whole_text), scores, len(story.failures)]
 
@@ -189,6 +189,11 @@ def _evidence(found: Evidence) -> dict[str, Any]:
         "parts": {clean(name): value for name, value in found.parts.items()},
         "notes": [clean(note) for note in found.notes],
     }
+
+
+def _short(value: float) -> float:
+    """To six digits from the first that counts, so that small scores that differ do not look the same."""
+    return float(f"{value:.6g}")
 
 
 def _round(value: float, digits: int = 4) -> float:

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
+from sightline.io.source import Source
 from sightline.resources import Resource, embedded, shared
 from sightline.text.language import Word
 from sightline.text.lexicon import HIGHEST, LOWEST, LearnedLexicon, WordRating
@@ -92,17 +93,18 @@ PUBLISHED_COLUMN = "conc.m"
 
 def ratings_from(path: Path) -> dict[str, float]:
     """Words and their ratings from a file, each line checked: `word;rating`, or Brysbaert's own table."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as fault:
-        raise UsageError(f"{path}: the concreteness ratings cannot be read ({fault})") from None
+    source = Source(path)
     ratings: dict[str, float] = {}
     column = 1
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
+    for number, data in source.lines():
+        if isinstance(data, BadLine):
+            raise data
+        try:
+            line = data.decode().strip()
+        except UnicodeDecodeError:
+            raise BadLine(source.where(number), "not UTF-8; save the file as UTF-8") from None
         mark = next((mark for mark in ";\t," if mark in line), ";")
-        cells = [cell.strip().strip('"') for cell in line.strip().split(mark)]
+        cells = [cell.strip().strip('"') for cell in line.split(mark)]
         if number == 1 and PUBLISHED_COLUMN in (named := [cell.lower() for cell in cells]):
             column = named.index(PUBLISHED_COLUMN)
             continue
@@ -112,9 +114,9 @@ def ratings_from(path: Path) -> dict[str, float]:
         except (ValueError, IndexError):
             if number == 1:
                 continue
-            raise UsageError(f"{path}, line {number}: '{line[:60]}' is not word;rating") from None
+            raise BadLine(source.where(number), f"'{line[:60]}' is not word;rating") from None
         if not LOWEST <= value <= HIGHEST:
-            raise UsageError(f"{path}, line {number}: a rating of {value:g} is not between 1 and 5")
+            raise BadLine(source.where(number), f"a rating of {value:g} is not between 1 and 5")
         ratings[word.lower()] = value
     if not ratings:
         raise UsageError(f"{path}: no ratings in it; it should hold lines of word;rating")

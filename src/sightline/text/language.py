@@ -37,6 +37,28 @@ class Parsed:
     """What a reader of the score must know: the text does not look English, it was cut, …"""
 
 
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A sentence's words, each with the word it hangs on and how (Universal Dependencies)."""
+
+    words: tuple[Word, ...]
+    heads: tuple[int, ...]
+    """Places of the words; a root is its own."""
+    labels: tuple[str, ...]
+    """`nsubj`, `obl`, …; a root's is `ROOT`."""
+
+    def children(self, place: int) -> list[int]:
+        return [one for one, head in enumerate(self.heads) if head == place != one]
+
+    def span(self, place: int) -> tuple[int, int]:
+        """First word and end (exclusive) of all that hangs on a word, itself included."""
+        below, found = [place], [place]
+        while below:
+            below = [child for one in below for child in self.children(one)]
+            found += below
+        return min(found), max(found) + 1
+
+
 Tagged = tuple[str, str, str]
 """A token's text, lemma and universal part of speech."""
 

@@ -4,18 +4,17 @@ A table holds millions of pairs. Only 64-bit hashes of the phrases are kept, sor
 a table of 5.3 million pairs takes some 50 MB instead of gigabytes.
 """
 
-import gzip
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import UsageError
+from sightline.io.source import Source
 from sightline.resources import Resource, shared
 
 Hashes = NDArray[np.int64]
@@ -125,9 +124,7 @@ def load_paraphrases(path: str) -> Paraphrases:
     sides: tuple[list[Hashes], list[Hashes]] = ([], [])
     count, rest = 0, b""
     try:
-        with (
-            cast("BinaryIO", gzip.open(path, "rb")) if path.endswith(".gz") else Path(path).open("rb") as file
-        ):
+        with Source(Path(path)).open() as file:
             while chunk := file.read(CHUNK):
                 lines = (rest + chunk).split(b"\n")
                 rest = lines.pop()

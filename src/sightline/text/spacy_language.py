@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 
 from sightline.errors import UsageError
 from sightline.resources import MODELS, Resource, shared
-from sightline.text.language import Language, Parsed, Phrase, Tagged, Word
+from sightline.text.language import Parsed, Phrase, Tagged, Tree, Word
 from sightline.text.noun_phrases import noun_phrases
 
 EMBEDDED = MODELS / "english"
@@ -23,7 +23,7 @@ Chunks = Callable[[Doc], Iterable[tuple[int, int]]]
 
 
 @shared
-def load_language(name: str) -> Language:
+def load_language(name: str) -> "SpacyLanguage":
     """`embedded`, the name of an installed spaCy pipeline, or the path of one."""
     place = EMBEDDED if name == "embedded" else name
     try:
@@ -76,6 +76,21 @@ class SpacyLanguage:
             self._join(sentence, [(offset, next(docs)) for offset, _ in parts])
             for sentence, parts in zip(sentences, pieces, strict=True)
         ]
+
+    def trees(self, sentences: Sequence[str]) -> list[Tree]:
+        """Each sentence with its dependencies. What is not one tree has several roots."""
+        found = []
+        for doc in self._nlp.pipe((sentence[:LONGEST] for sentence in sentences), batch_size=BATCH):
+            kept = [token for token in doc if not token.is_space]
+            place = {token.i: number for number, token in enumerate(kept)}
+            found.append(
+                Tree(
+                    tuple(_word(token, 0) for token in kept),
+                    tuple(place.get(token.head.i, number) for number, token in enumerate(kept)),
+                    tuple(token.dep_ for token in kept),
+                )
+            )
+        return found
 
     def _join(self, sentence: str, docs: Sequence[tuple[int, Doc]]) -> Parsed:
         words: list[Word] = []

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
+from sightline.io.source import Source
 from sightline.resources import Resource
 
 Floats = NDArray[np.float32]
@@ -24,23 +25,20 @@ class WordVectors:
         resource = Resource.file(Path(path)).ahead()
         rows: dict[str, Floats] = {}
         width = 0
-        try:
-            with Path(path).open(encoding="utf-8", errors="replace") as lines:
-                for number, line in enumerate(lines, 1):
-                    word, *numbers = line.rstrip().split(" ")
-                    if number == 1 and len(numbers) == 1:
-                        continue  # word2vec's header: how many words, how many numbers
-                    width = width or len(numbers)
-                    if len(numbers) != width:
-                        raise UsageError(
-                            f"{path}, line {number}: {len(numbers)} numbers where {width} are expected"
-                        )
-                    try:
-                        rows[word] = np.array(numbers, np.float32)
-                    except ValueError:
-                        raise UsageError(f"{path}, line {number}: not a word and its numbers") from None
-        except OSError as fault:
-            raise UsageError(f"{path}: cannot be read ({fault.strerror})") from None
+        source = Source(Path(path))
+        for number, line in source.lines():
+            if isinstance(line, BadLine):
+                raise line
+            word, *numbers = line.decode("utf-8", "replace").rstrip().split(" ")
+            if number == 1 and len(numbers) == 1:
+                continue  # word2vec's header: how many words, how many numbers
+            width = width or len(numbers)
+            if len(numbers) != width:
+                raise BadLine(source.where(number), f"{len(numbers)} numbers where {width} are expected")
+            try:
+                rows[word] = np.array(numbers, np.float32)
+            except ValueError:
+                raise BadLine(source.where(number), "not a word and its numbers") from None
         if not rows or not width:
             raise UsageError(f"{path}: no word vectors in it")
         return cls(rows, resource)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import extra
+from sightline.io.results import ResultFolder
 from sightline.text.concreteness import ratings_from
 from sightline.text.lexicon import HIGHEST, LOWEST, STEP
 from sightline.train.english.treebank import read_trees
@@ -59,6 +60,13 @@ def train(
     data: Path, teacher: Path, out: Path, recipe: ConcretenessRecipe, progress: Progress
 ) -> dict[str, float]:
     """Learn from the ratings, write `lexicon.npz` to `out`, and return the correlations on held-out words."""
+    with ResultFolder(out) as results:
+        return _learned(data, teacher, results, recipe, progress)
+
+
+def _learned(
+    data: Path, teacher: Path, results: ResultFolder, recipe: ConcretenessRecipe, progress: Progress
+) -> dict[str, float]:
     ratings = read_ratings(data)
     pieces = PieceTable(teacher)
     learned = [word for word in ratings if not is_held_out(word)]
@@ -81,9 +89,9 @@ def train(
         "held-out by pieces": float(np.corrcoef(by_pieces, truth)[0, 1]),
         "held-out error in deviations": float(np.sqrt(np.mean(((value[seen] - truth) / spread[seen]) ** 2))),
     }
-    out.mkdir(parents=True, exist_ok=True)
     known = [is_known(word, ratings) for word in words]
-    _save(out / "lexicon.npz", words, known, value, spread, pieces.pieces, piece_value, piece_spread)
+    with results.staged() as place:
+        _save(place / "lexicon.npz", words, known, value, spread, pieces.pieces, piece_value, piece_spread)
     return scores
 
 

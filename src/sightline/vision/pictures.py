@@ -125,6 +125,18 @@ class Pictures:
             raise Unscorable(str(found))
         return found
 
+    def digest(self, path: Path) -> str:
+        """Of a file's content, as `load` tells it, without decoding; raises Unscorable where there is none."""
+        state = _state(path)
+        with self._lock:
+            known = self._known.get(path)
+        if known is not None and known[0] == state and isinstance(known[1], Picture):
+            return known[1].digest
+        try:
+            return hashlib.blake2b(path.read_bytes(), digest_size=20).hexdigest()
+        except OSError as fault:
+            raise Unscorable(f"{path}: cannot be read ({fault.strerror or fault})") from None
+
     def prefetch(self, paths: Iterable[Path]) -> None:
         """Begin to decode these pictures in the background, as far as the byte budget has room."""
         for path in dict.fromkeys(paths):

@@ -90,7 +90,7 @@ class ClipCap(Generating):
         stops = [self.tokenizer.convert_tokens_to_ids(one) for one in about.ends] or [
             self.tokenizer.convert_tokens_to_ids(".")
         ]
-        self._ends = tuple(
+        self.ends = tuple(
             dict.fromkeys(one for one in (self.tokenizer.eos_token_id, *stops) if one is not None)
         )
 
@@ -121,9 +121,9 @@ class ClipCap(Generating):
             found = self.network.gpt.generate(
                 inputs_embeds=before,
                 attention_mask=before.new_ones(before.shape[:2], dtype=self._torch.long),
-                **settings(decoding, self._ends, self._ends[0]),
+                **settings(decoding, self.ends, self.ends[0]),
             )
-        return readings(found, self._ends)
+        return readings(found, self.ends)
 
     def text(self, tokens: Sequence[int]) -> str:
         return str(self.tokenizer.decode(list(tokens), skip_special_tokens=True))

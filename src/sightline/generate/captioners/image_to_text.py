@@ -79,7 +79,7 @@ class ImageToText(Generating):
         self.kind = str(model.config.model_type)
         self.resource = replace(resource, device=self.device, precision="fp16" if gpu else "fp32")
         self.axes: tuple[Axis, ...] = About.read(folder).axes
-        self._ends = ends(self.tokenizer, model)
+        self.ends = ends(self.tokenizer, model)
 
     @property
     def signature(self) -> str:  # type: ignore[override]
@@ -88,13 +88,13 @@ class ImageToText(Generating):
     def generate(self, pictures: Sequence[Image.Image], decoding: Decoding) -> list[Reading]:
         pixels = self.pictures(images=list(pictures), return_tensors="pt")["pixel_values"]
         pad = self.tokenizer.pad_token_id
-        chosen = settings(decoding, self._ends, self._ends[0] if pad is None else pad)
+        chosen = settings(decoding, self.ends, self.ends[0] if pad is None else pad)
         with self._torch.inference_mode():
             found = self.model.generate(
                 pixel_values=pixels.to(self.device, self._dtype),
                 generation_config=as_configured(self.model, chosen),
             )
-        return readings(found, self._ends)
+        return readings(found, self.ends)
 
     def text(self, tokens: Sequence[int]) -> str:
         return str(self.tokenizer.decode(list(tokens), skip_special_tokens=True))

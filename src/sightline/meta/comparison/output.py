@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sightline.io.paper_tables import latex_table, latex_text, markdown_table, markdown_text
 from sightline.io.results import ResultFolder
 from sightline.meta.comparison.distance import Distance
 from sightline.meta.comparison.verdict import Comparison, Pair
@@ -23,7 +24,7 @@ def write_comparison(
     rows = [pair_row(pair) for pair in found.pairs]
     out.json("compare.json", told(found, systems) | dict(about))
     out.csv("compare.csv", COLUMNS, ([row[name] for name in COLUMNS] for row in rows))
-    out.text("compare.md", markdown(found, systems))
+    out.text("compare.md", markdown(found, systems, [one["why"] for one in about.get("why", ())]))
     out.text("compare.tex", latex(found, systems))
 
 
@@ -87,18 +88,37 @@ def _distance(found: Distance) -> dict[str, Any]:
 
 def headline(row: Mapping[str, Any] | None) -> float | None:
     """The number that is published of a metric: the corpus-level value where there is one, else the mean."""
+    return published(row)[0]
+
+
+def published(row: Mapping[str, Any] | None) -> tuple[float | None, float | None, float | None]:
+    """That number of a summary's row, and the ends of its interval."""
     if row is None:
-        return None
-    corpus: float | None = row.get("corpus")
-    return row["mean"] if corpus is None else corpus
+        return None, None, None
+    if row.get("corpus") is not None:
+        return row["corpus"], row.get("corpus_low"), row.get("corpus_high")
+    return row["mean"], row.get("low"), row.get("high")
 
 
-def markdown(found: Comparison, systems: Systems) -> str:
-    """Two tables: each system's values, and each pair."""
+def plain(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
+
+
+def spanned(row: Mapping[str, Any] | None) -> str:
+    """The published number with its interval, as a cell."""
+    value, low, high = published(row)
+    return plain(value) if low is None or high is None else f"{plain(value)} [{low:.4f}, {high:.4f}]"
+
+
+def markdown(found: Comparison, systems: Systems, why: Sequence[str] = ()) -> str:
+    """Two tables, each system's values and each pair; why systems are lower; what a reader must keep in mind."""
     head = ["system", *found.metrics]
-    values = [[name, *(_valued(systems, name, metric) for metric in found.metrics)] for name in found.systems]
-    lines = [*_markdown_table(head, values), ""]
-    lines += _markdown_table(
+    values = [
+        [name, *(spanned(systems.get(name, {}).get(metric)) for metric in found.metrics)]
+        for name in found.systems
+    ]
+    lines = [*markdown_table(head, values), ""]
+    lines += markdown_table(
         [
             "metric",
             "a",
@@ -115,18 +135,10 @@ def markdown(found: Comparison, systems: Systems) -> str:
     )
     for name, one in found.distances.items():
         parts = ", ".join(f"{metric} {part.deviation:.4f}" for metric, part in one.parts.items())
-        lines += ["", f"d_HM of {_cell(name)}: {_plain(one.d_hm)} ({_cell(parts)})"]
-    lines += ["", *(f"- {_cell(note)}" for note in found.notes)] if found.notes else []
+        lines += ["", f"d_HM of {markdown_text(name)}: {plain(one.d_hm)} ({markdown_text(parts)})"]
+    for some in (why, found.notes):
+        lines += ["", *(f"- {markdown_text(line)}" for line in some)] if some else []
     return "\n".join(lines) + "\n"
-
-
-def _valued(systems: Systems, name: str, metric: str) -> str:
-    row = systems.get(name, {}).get(metric)
-    value = headline(row)
-    if row is None or value is None:
-        return "–"
-    low, high = row.get("low"), row.get("high")
-    return f"{value:.4f}" if low is None or high is None else f"{value:.4f} [{low:.4f}, {high:.4f}]"
 
 
 def _pair_cells(pair: Pair) -> list[str]:
@@ -134,7 +146,7 @@ def _pair_cells(pair: Pair) -> list[str]:
     interval = "–" if one.low is None or one.high is None else f"[{one.low:.4f}, {one.high:.4f}]"
     return [
         pair.metric, pair.a, pair.b, f"{one.difference:+.4f}", interval, chance(one.p), chance(one.p_holm),
-        f"{one.wins} / {one.ties} / {one.losses}", str(one.n), _plain(one.detectable),
+        f"{one.wins} / {one.ties} / {one.losses}", str(one.n), plain(one.detectable),
     ]  # fmt: skip
 
 
@@ -143,37 +155,13 @@ def chance(p: float | None) -> str:
     return "–" if p is None else "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0") if p < 1 else "1"
 
 
-def _plain(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
-
-
-def _markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    lines = [list(map(_cell, row)) for row in (head, *rows)]
-    lines.insert(1, ["---"] + ["---:"] * (len(head) - 1))
-    return [f"| {' | '.join(line)} |" for line in lines]
-
-
-_MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|#"} | {"\n": " ", "\r": " "})
-
-
-def _cell(text: str) -> str:
-    return text.translate(_MARKDOWN)
-
-
-_LATEX = str.maketrans(
-    {c: f"\\{c}" for c in "&%$#_{}"}
-    | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
-    | {"<": "$<$", ">": "$>$", "−": "$-$", "–": "--", "\n": " ", "\r": " "}
-)
-
-
 def latex(found: Comparison, systems: Systems) -> str:
     """Two booktabs tables: the best of a column is bold, a dagger marks what is below it beyond chance."""
     values = [
-        [_tex(name), *(_tex_value(found, systems, name, metric) for metric in found.metrics)]
+        [latex_text(name), *(_tex_value(found, systems, name, metric) for metric in found.metrics)]
         for name in found.systems
     ]
-    pairs = [list(map(_tex, _pair_cells(pair))) for pair in found.pairs]
+    pairs = [list(map(latex_text, _pair_cells(pair))) for pair in found.pairs]
     head = [
         "metric",
         "$a$",
@@ -189,11 +177,11 @@ def latex(found: Comparison, systems: Systems) -> str:
     return "\n".join(
         [
             "% \\usepackage{booktabs}",
-            *_tex_table(["system", *map(_tex, found.metrics)], values, "l" + "r" * len(found.metrics)),
+            *latex_table(["system", *map(latex_text, found.metrics)], values, "l" + "r" * len(found.metrics)),
             f"% bold: highest of the column; $\\dagger$: differs from it, p < .05 after Holm's correction over"
             f" {len(found.pairs)} comparisons",
             "",
-            *_tex_table(head, pairs, "lllrrrrrrr"),
+            *latex_table(head, pairs, "lllrrrrrrr"),
             "",
         ]
     )
@@ -214,19 +202,3 @@ def _tex_value(found: Comparison, systems: Systems, name: str, metric: str) -> s
         for pair in found.pairs
     )  # fmt: skip
     return text + (r"$^\dagger$" if beaten else "")
-
-
-def _tex_table(head: Sequence[str], rows: Sequence[Sequence[str]], columns: str) -> list[str]:
-    return [
-        rf"\begin{{tabular}}{{{columns}}}",
-        r"\toprule",
-        " & ".join(head) + r" \\",
-        r"\midrule",
-        *(" & ".join(row) + r" \\" for row in rows),
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
-
-
-def _tex(text: str) -> str:
-    return text.translate(_LATEX)

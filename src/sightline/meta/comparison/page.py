@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,13 @@ from sightline.charts import counted
 from sightline.io.results import whole
 from sightline.items import Failure, Item, Score
 from sightline.meta.comparison.board import Board
+from sightline.meta.comparison.contest import SAMPLES
 from sightline.meta.comparison.distance import PARTS, squashed
-from sightline.meta.comparison.makings import makings, wordings
-from sightline.meta.comparison.output import chance, headline
+from sightline.meta.comparison.makings import Making, Wording, makings, wordings
+from sightline.meta.comparison.output import chance, published
 from sightline.meta.comparison.page_items import first, listed, most_apart, ordered, total
 from sightline.meta.comparison.page_why import side, why
+from sightline.meta.comparison.reasons import Reason, reasons
 from sightline.meta.comparison.verdict import Comparison
 from sightline.meta.comparison.words import interval, size, verdicts
 from sightline.report import overview, page
@@ -37,6 +40,28 @@ class Told:
     failures: Sequence[Failure] = ()
     items: Callable[[], Iterable[Item]] | None = None
     """None where only scores are known."""
+    samples: int = SAMPLES
+    """How often the bootstrap resampled."""
+
+    @cached_property
+    def shared(self) -> dict[str, set[str]]:
+        """The items that every system has a score for, by metric."""
+        return {spec: _shared(self.board, spec) for spec in self.board.metrics}
+
+    @cached_property
+    def made(self) -> Mapping[str, Mapping[str, Making]]:
+        return makings(self.scores(), self.shared)
+
+    @cached_property
+    def said(self) -> Mapping[str, Wording]:
+        return wordings(self.items()) if self.items else {}
+
+    @cached_property
+    def reasons(self) -> list[Reason]:
+        """Why systems are lower."""
+        if self.found.human is not None:
+            return []  # higher is not better there
+        return reasons(self.found, self.board, self.made, self.said)
 
 
 def write_page(path: Path, told: Told) -> None:
@@ -49,14 +74,13 @@ def pieces(told: Told) -> Iterator[str]:
     """The page, piece by piece."""
     found, board = told.found, told.board
     systems = told.summary["systems"]
-    shared = {spec: _shared(board, spec) for spec in board.metrics}
-    said = wordings(told.items()) if told.items else {}
+    shared = told.shared
     sections = [
         page.Section(
             "Verdict", bullets(verdicts(found, systems)) + _forests(found), _how(found), id="verdict"
         ),
         _distances(found),
-        why(makings(told.scores(), shared), said, found.systems, found.noun),
+        why(told.made, told.said, found, told.reasons, linked=told.items is not None),
         _values(found, systems),
         _distributions(found, board, shared),
         _pairs(found),
@@ -148,7 +172,7 @@ def _forests(found: Comparison) -> Markup:
         points = [
             charts.Bar(
                 f"{pair.a} − {pair.b}", pair.contest.difference, pair.contest.low, pair.contest.high,
-                series=6 if pair.winner is None else side(pair.winner, found.systems) % 5 + 1,
+                series=6 if pair.winner is None else side(pair.winner, found.systems) + 1,
                 text=f"{'+' if pair.contest.difference > 0 else ''}{size(pair.contest.difference)}",
             )
             for pair in pairs
@@ -171,7 +195,7 @@ def _distances(found: Comparison) -> page.Section | None:
     rows: list[list[Any]] = []
     for name, one in found.distances.items():
         if one.d_hm is not None:
-            bars.append(charts.Bar(name, one.d_hm, series=side(name, found.systems) % 5 + 1))
+            bars.append(charts.Bar(name, one.d_hm, series=side(name, found.systems) + 1))
         for metric, part in one.parts.items():
             title = PARTS.get(metric.partition(":")[0], metric)
             rows.append(
@@ -205,15 +229,10 @@ def _values(found: Comparison, systems: Mapping[str, Any]) -> page.Section:
         row: list[Any] = [name]
         for metric in found.metrics:
             one = systems.get(name, {}).get(metric)
-            value = headline(one)
+            value, low, high = published(one)
             if one is None or value is None:
                 row.append("–")
                 continue
-            low, high = (
-                (one.get("corpus_low"), one.get("corpus_high"))
-                if one.get("corpus") is not None
-                else (one.get("low"), one.get("high"))
-            )
             beside = f"mean {number(one['mean'], 4)}" if one.get("corpus") not in (None, one["mean"]) else ""
             span = "" if low is None or high is None else f"{number(low, 4)} to {number(high, 4)}"
             failed = f"{one['failed']} failed" if one.get("failed") else ""

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from sightline import charts
 from sightline.charts import counted
 from sightline.meta.comparison.makings import SHOWN, Making, Wording, costly, more_of, part_rows
+from sightline.meta.comparison.reasons import Reason
+from sightline.meta.comparison.verdict import Comparison
 from sightline.report import page
 from sightline.report.page import Markup, clean
 
@@ -15,21 +17,61 @@ FAR = 0.2
 def why(
     made: Mapping[str, Mapping[str, Making]],
     said: Mapping[str, Wording],
-    systems: Sequence[str],
-    noun: str,
+    found: Comparison,
+    told: Sequence[Reason],
+    linked: bool,
 ) -> page.Section | None:
-    """Cards: the parts of each metric's scores, the phrases that cost, the words that no reference has."""
+    """Sentences of who is lower and why; cards: the parts of each metric's scores, the phrases that cost, the words.
+
+    `linked` sentences lead to the items that they are about.
+    """
+    systems, noun = found.systems, found.noun
     cards = [card for metric, by_system in made.items() for card in _metric(metric, by_system, systems, noun)]
     cards += _wording(said, systems, noun)
-    if not cards:
+    if not cards and not told:
         return None
-    intro = (
-        "What the scores are made of, system by system. A dot marks where systems lie furthest apart:"
-        f" by at least {FAR:g} of the spread between one {noun} and another."
+    parts = [Markup('<ul class="reasons">{}</ul>').format(_reasons(told, found, linked))] if told else []
+    if cards:
+        parts.append(
+            Markup('<p class="intro">{}</p><div class="cards why">{}</div>').format(
+                "What the scores are made of, system by system. A dot marks where systems lie furthest apart:"
+                f" by at least {FAR:g} of the spread between one {noun} and another.",
+                Markup("").join(cards),
+            )
+        )
+    intro = "Where a system that is lower loses, and in what its scores are made of." if told else ""
+    return page.Section("Why", Markup("").join(parts), intro)
+
+
+def _reasons(told: Sequence[Reason], found: Comparison, linked: bool) -> Markup:
+    return Markup("").join(
+        Markup('<li><p><code>{}</code> {} {}</p><p>{} <span class="quiet">{}</span></p></li>').format(
+            clean(reason.metric),
+            _marked(reason, found.systems),
+            _link(reason, found) if linked else "",
+            clean(reason.cause),
+            clean(reason.where),
+        )
+        for reason in told
     )
-    return page.Section(
-        "Why", Markup('<div class="cards why">{}</div>').format(Markup("").join(cards)), intro
+
+
+def _marked(reason: Reason, systems: Sequence[str]) -> Markup:
+    """The two systems in their colours."""
+    chips = [
+        Markup('<span class="system side-{}" dir="auto">{}</span>').format(side(name, systems), clean(name))
+        for name in (reason.loser, reason.winner)
+    ]
+    return Markup("{} is lower than {}").format(*chips)
+
+
+def _link(reason: Reason, found: Comparison) -> Markup:
+    places = (
+        found.systems.index(reason.winner),
+        found.systems.index(reason.loser),
+        found.metrics.index(reason.metric),
     )
+    return Markup('<a href="#versus-{}-{}-{}">side by side</a>').format(*places)
 
 
 def _card(title: str, body: Markup, hint: str = "") -> Markup:
@@ -88,7 +130,7 @@ def _columns(bodies: Mapping[str, Markup], systems: Sequence[str]) -> Markup:
 
 def side(name: str, systems: Sequence[str]) -> int:
     """A system's colour, of those the page has."""
-    return list(systems).index(name) % charts.COLOURS
+    return list(systems).index(name) % (charts.COLOURS - 1)  # the last is grey, for what is not told apart
 
 
 def _wording(said: Mapping[str, Wording], systems: Sequence[str], noun: str) -> list[Markup]:

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any
 
 from sightline.charts import counted
+from sightline.errors import UsageError
 from sightline.io import BadLine
 from sightline.io.provenance import provenance
 from sightline.io.results import ResultFolder
@@ -14,14 +15,28 @@ from sightline.io.scores import SCORES, ScoreWriter, read_scores
 from sightline.items import Failure, Item, Score
 from sightline.meta.comparison.board import UNNAMED, Board
 from sightline.meta.comparison.contest import SAMPLES
+from sightline.meta.comparison.kept_folder import (
+    digest_of,
+    is_own,
+    metrics_there,
+    refuse_other_options,
+)
 from sightline.meta.comparison.one_measure import measured_alike
 from sightline.meta.comparison.output import write_comparison
 from sightline.meta.comparison.page import Told, write_page
 from sightline.meta.comparison.sources import SystemSource
 from sightline.meta.comparison.verdict import Comparison, compared
+from sightline.meta.rivals import with_rivals
 from sightline.metrics import Metric
 from sightline.pipeline.files import scored_into
-from sightline.pipeline.finished import Finished, differences, signature_parts, together
+from sightline.pipeline.finished import (
+    Finished,
+    differences,
+    settings_of,
+    shared_metrics,
+    signature_parts,
+    together,
+)
 from sightline.pipeline.run import Progress, Run
 from sightline.pipeline.settings import Settings
 from sightline.pipeline.totals import Totals
@@ -39,13 +54,20 @@ class Asked:
     as_measured: bool = False
     samples: int = SAMPLES
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """What compare.json tells of how systems were compared."""
+        return {"against": self.against, "human": self.human, "samples": self.samples}
+
 
 @contextmanager
 def compared_texts(
     items: Iterable[Item | BadLine], run: Run, out: ResultFolder, asked: Asked, progress: Progress
 ) -> Iterator[Told]:
     """Score the texts of all systems in one run, into a folder, and compare them there."""
-    with scored_into(out, map(_with_system, items), run, progress) as written:
+    refuse_other_options(out, asked.options)
+    named = with_rivals(map(_with_system, items), run.plan)
+    with scored_into(out, named, run, progress) as written:
         failures = list(written.failures())
         told = judged(written.scores, failures, written.summary, asked, written.items)
         yield told
@@ -56,26 +78,43 @@ def compared_scores(
     sources: Sequence[SystemSource], out: ResultFolder, asked: Asked, settings: Settings | None = None
 ) -> Iterator[Told]:
     """Bring the scores of several runs together in a folder, as one measurement, and compare them there."""
+    refuse_other_options(out, asked.options)
     runs = {str(source.name or source.path.name): source.finished for source in sources}
     finished = {name: run for name, run in runs.items() if run is not None}
     if len(finished) < len(sources) or asked.as_measured:
         yield _of_scores(sources, out, asked)
         return
+    own = [name for name, run in finished.items() if is_own(run.folder, out)]
+    if own and len(finished) > 1:
+        raise UsageError(f"{out.path} is one of the runs that are compared ({own[0]}); give another folder")
     specs = None if asked.metrics is None else list(asked.metrics)
+    about = _of_runs(finished, settings)
+    if not own and (there := metrics_there(out, about)):
+        specs = list(dict.fromkeys([*there, *(shared_metrics(finished) if specs is None else specs)]))
     found = together(finished, specs, settings)
     items = {item.key: item for name, run in finished.items() for item in _called(name, run)}
-    writer = ScoreWriter(out)
-    writer.add(found.scores, found.failures)
-    writer.close()
-    captions = sum(map(is_caption, items.values()))
-    summary = {**found.summary, **provenance(), "captions": captions, "items": len(items)}
-    out.json("summary.json", summary)
+    summary = {**found.summary, **provenance(), "captions": sum(map(is_caption, items.values()))}
+    summary |= {"items": len(items), **about}
+    if own:
+        out.failed = len(found.failures)
+    else:
+        writer = ScoreWriter(out)
+        writer.add(found.scores, found.failures)
+        writer.close()
+        out.json("summary.json", summary)
     remade = [
         f"{one}: all were measured again as one, with {one.part} {signature_parts(now)[one.part]}"
         for one in differences(finished, specs)
         if (now := summary["metrics"][one.metric]["signature"])
     ]
     yield judged(lambda: found.scores, found.failures, summary, asked, lambda: items.values(), remade)
+
+
+def _of_runs(finished: Mapping[str, Finished], settings: Settings | None) -> dict[str, Any]:
+    """What a summary says of the input and the settings, where it is that of runs brought together."""
+    inputs = {name: run.summary["input"] for name, run in finished.items()}
+    first = next(iter(finished.values()))
+    return {"input": {"digest": None, "runs": inputs}, "settings": settings_of(first, settings).told}
 
 
 def _called(name: str, run: Finished) -> Iterator[Item]:
@@ -97,9 +136,12 @@ def _of_scores(sources: Sequence[SystemSource], out: ResultFolder, asked: Asked)
         for failure in chain.from_iterable(source.failures() for source in sources)
         if asked.metrics is None or failure.metric in asked.metrics
     ]
+    about = {"input": {"digest": digest_of([source.path for source in sources])}, "settings": {}}
+    metrics_there(out, about)
     board = Board.of(every(), failures)
     notes = measured_alike(board, as_measured=asked.as_measured)
     summary = _put_together(out, board, every(), failures) | provenance()
+    summary |= about
     out.json("summary.json", summary)
     path = out.path / SCORES
     return judged(lambda: read_scores(path), failures, summary, asked, None, notes)
@@ -151,7 +193,7 @@ def judged(
         board, groups=groups, against=asked.against, human=asked.human, noun=_noun(summary, asked),
         notes=[*notes, *_of_failures(board), *more], samples=asked.samples,
     )  # fmt: skip
-    return Told(found, board, summary, scores, failures, items)
+    return Told(found, board, summary, scores, failures, items, asked.samples)
 
 
 def _noun(summary: Mapping[str, Any], asked: Asked) -> str:
@@ -178,7 +220,13 @@ def write_told(out: ResultFolder, told: Told) -> Comparison:
     kept = ("command", "date", "versions", "input", "settings")
     about = {name: told.summary[name] for name in kept if name in told.summary}
     signatures = {spec: row["signature"] for spec, row in told.summary["metrics"].items()}
-    write_comparison(out, told.found, told.summary["systems"], {"signatures": signatures, **about})
+    told_of = {
+        "why": [one.row for one in told.reasons],
+        "signatures": signatures,
+        "samples": told.samples,
+        **about,
+    }
+    write_comparison(out, told.found, told.summary["systems"], told_of)
     write_page(out.path / "report.html", told)
     return told.found
 

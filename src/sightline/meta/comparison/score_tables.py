@@ -1,82 +1,79 @@
-"""Scores from whatever holds them: a run's folder, a scores file, or published rows."""
+"""Scores from whatever holds them: a run's folder, a file of scores, or a table with a column for each metric."""
 
-import gzip
-import json
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from sightline.errors import UsageError
+import msgspec
+
+from sightline.errors import BadLine, UsageError
 from sightline.io.scores import SCORES, read_scores
+from sightline.io.table import TableFile, read_rows
 from sightline.items import Evidence, Score
 from sightline.metrics import metrics
 
 NOT_SCORES = {"id", "story_id", "album_id", "system", "text"}
+OURS = {"metric", "score", "signature", "evidence"}
+"""The columns of a run's scores.jsonl and scores.parquet."""
 
 
 def holds_scores(path: Path) -> bool:
-    """Whether the path is a run's folder or a file of scores, rather than stories that are still to be
-    scored.
-    """
+    """Whether the path is a run's folder or a table of scores, rather than stories that are still to be scored."""
     if path.is_dir():
         return (path / SCORES).is_file()
-    if ".jsonl" not in path.suffixes:
+    table = TableFile(path)
+    if table.kind == "json":
         return False
-    first = next(_rows(path), (0, {}))[1]
-    return {"metric", "score"} <= set(first) or bool(_columns(first))
+    if table.kind == "jsonl":
+        next(read_rows(path), None)  # a first line that is no object is told
+    return {"metric", "score"} <= table.columns or bool(_columns(table.columns))
 
 
 def scores_in(path: Path) -> Iterator[Score]:
-    """The scores of a run's folder or scores.jsonl, or of rows with one column per metric (`rovist_c` or `rovist-c`).
+    """The scores of a run's folder or file, or of rows with one column per metric (`rovist_c` or `rovist-c`).
 
-    The latter say neither how they were measured nor why. A score that is NaN or null comes out as NaN.
+    The latter say neither how they were measured nor why. A score that is NaN, null or empty comes out as NaN.
     """
     path = path / SCORES if path.is_dir() else path
-    first = next(_rows(path), (0, {}))[1]
-    if {"metric", "score", "signature", "evidence"} <= set(first) and path.suffix != ".gz":
+    table = TableFile(path)
+    if table.kind == "jsonl" and table.columns >= OURS:
         yield from read_scores(path)
         return
     found = False
-    for number, row in _rows(path):
-        where = f"{path}:{number}"
+    for where, row in read_rows(path):
         id = row.get("id", row.get("story_id"))
         if id is None:
-            raise UsageError(f"{where}: a row of scores needs 'id' or 'story_id'")
+            raise BadLine(where, "a row of scores needs 'id' or 'story_id'")
         system = None if row.get("system") is None else str(row["system"])
         columns = {"score": str(row["metric"])} if {"metric", "score"} <= set(row) else _columns(row)
         for column, metric in columns.items():
             found = True
-            value = math.nan if row[column] is None else _number(row[column], where)
-            yield Score(str(id), metric, value, str(row.get("signature", "")), Evidence(), system)
+            evidence = _evidence(row.get("evidence"), where)
+            value, signature = _number(row[column], where), str(row.get("signature") or "")
+            yield Score(str(id), metric, value, signature, evidence, system)
     if not found:
         raise UsageError(f"{path}: no scores in it")
 
 
-def _columns(row: dict[str, Any]) -> dict[str, str]:
+def _columns(names: Collection[str]) -> dict[str, str]:
     known = set(metrics)
-    named = {column: column.replace("_", "-") for column in row if column not in NOT_SCORES}
+    named = {column: column.replace("_", "-") for column in names if column not in NOT_SCORES}
     return {column: metric for column, metric in named.items() if metric.partition(":")[0] in known}
 
 
 def _number(value: Any, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise UsageError(f"{where}: {value!r} is not a score")
-    return float(value)
-
-
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    opened = gzip.open if path.suffix == ".gz" else open
-    number = 0
     try:
-        with opened(path, "rt", encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    row = json.loads(line)
-                    if not isinstance(row, dict):
-                        raise UsageError(f"{path}:{number}: a row of scores is an object")
-                    yield number, row
-    except (OSError, EOFError, UnicodeDecodeError) as fault:
-        raise UsageError(f"{path}: cannot be read ({fault})") from None
-    except json.JSONDecodeError as fault:
-        raise UsageError(f"{path}:{number}: not JSON ({fault.msg})") from None
+        return math.nan if value is None else float(math.inf if isinstance(value, bool) else value)
+    except (TypeError, ValueError):
+        raise BadLine(where, f"{value!r} is not a score") from None
+
+
+def _evidence(given: Any, where: str) -> Evidence:
+    """What scores.parquet keeps as a text."""
+    if not isinstance(given, str):
+        return Evidence()
+    try:
+        return msgspec.json.decode(given, type=Evidence)
+    except msgspec.DecodeError as fault:
+        raise BadLine(where, f"not the evidence of a score ({fault})") from None

@@ -66,12 +66,22 @@ class Cuts:
     """The temporal misalignment that is high."""
 
 
+@dataclass(frozen=True)
+class Asked:
+    """How far `references` goes: `references:most=5`."""
+
+    most: int | None = None
+    """References an item must have to take part; as many as half the items have, where it is not given."""
+
+
 def make_experiment(spec: str) -> tuple[str, Callable[[ExperimentTask], ExperimentTable]]:
     """An experiment's name, and the experiment, from `name` or `name:key=value`."""
     name, options = parse_spec(spec)
     found = experiments.get(name)
     if name == "splits":
         return name, partial(split_at, cuts=build(Cuts, name, options))
+    if name == "references":
+        return name, partial(up_to_references, asked=build(Asked, name, options))
     build(Nothing, name, options)
     return name, found
 
@@ -151,13 +161,23 @@ def ablation(given: ExperimentTask) -> ExperimentTable:
 @experiments.add("references")
 def number_of_references(given: ExperimentTask) -> ExperimentTable:
     """Correlation against the number of references (RoViST, Figure 4)."""
-    most = min((len(item.references) for item in given.items), default=0)
-    if most < 2:
-        raise UsageError("every item needs at least two references for this experiment")
+    return up_to_references(given, Asked())
+
+
+def up_to_references(given: ExperimentTask, asked: Asked) -> ExperimentTable:
+    """The same items with one reference, two, … up to what is asked for: those that have so many."""
+    counts = sorted((len(item.references) for item in given.items), reverse=True)
+    most = asked.most if asked.most is not None else counts[(len(counts) - 1) // 2] if counts else 0
+    kept = [item for item in given.items if len(item.references) >= most]
+    if most < 2 or not kept:
+        raise UsageError(
+            f"this experiment needs items with at least two references; with references:most={max(most, 2)} there is "
+            f"{'none' if most >= 2 else 'too little'} (the most that an item has is {counts[0] if counts else 0})"
+        )
     rows: list[Cells] = []
     runs: list[Scored] = []
     for count in range(1, most + 1):
-        fewer = [replace(item, references=item.references[:count]) for item in given.items]
+        fewer = [replace(item, references=item.references[:count]) for item in kept]
         runs.append(given.score(fewer, given.metrics))
         rows.extend(
             (row.metric, row.criterion, count, *given.cells(row), row.correlation.n, why(row))
@@ -174,7 +194,13 @@ def number_of_references(given: ExperimentTask) -> ExperimentTable:
             title="With intervals",
         ),
     )
-    return ExperimentTable("Number of references", columns, tuple(rows), plots, failures=failed(*runs))
+    left_out = len(given.items) - len(kept)
+    notes = (
+        f"{left_out:,} of {len(given.items):,} items have fewer than {most} references and are left out",
+    )
+    return ExperimentTable(
+        "Number of references", columns, tuple(rows), plots, notes if left_out else (), failed(*runs)
+    )
 
 
 @experiments.add("splits")

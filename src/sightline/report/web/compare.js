@@ -1,6 +1,7 @@
 // Two systems' texts for the same pictures, side by side: which items differ most, who is higher, and the evidence of both.
 
 const PAGE = 60;
+const COLOURS = 5;
 let meetings = [];
 let matching = [];
 let drawn = 0;
@@ -53,15 +54,22 @@ function drawMore() {
 
 function row(meeting, wanted, most) {
   const { gap } = meeting;
-  const texts = [wanted.a, wanted.b].map((system, side) => el('span', { class: 'snippet one' }, chip(system, side), ` ${(meeting.of.get(system)?.text ?? '–').slice(0, 160)}`));
+  const hues = huesOf(wanted);
+  const texts = [wanted.a, wanted.b].map((system, side) => el('span', { class: 'snippet one' }, chip(system, hues[side]), ` ${(meeting.of.get(system)?.text ?? '–').slice(0, 160)}`));
   return el('li', {}, el('a', { href: `#item-${meeting.place}`, 'data-place': meeting.place },
     el('span', { class: 'row-head' }, el('span', { class: 'id', dir: 'auto' }, meeting.id),
-      el('span', { class: 'score' }, gap === null ? 'one score' : gap === 0 ? 'tie' : signed(gap))),
-    gap === null ? null : el('span', { class: 'tug', 'aria-hidden': 'true' }, el('i', { class: gap < 0 ? 'side-1' : 'side-0', style: { width: `${50 * Math.abs(gap) / most}%` } })),
+      el('span', { class: 'score' }, gap === null ? 'one score' : gap === 0 ? 'tie' : (gap > 0 ? '+' : '\u2212') + Math.abs(gap).toFixed(3))),
+    gap === null ? null : el('span', { class: 'tug', 'aria-hidden': 'true' }, el('i', { class: gap < 0 ? `right side-${hues[1]}` : `left side-${hues[0]}`, style: { width: `${50 * Math.abs(gap) / most}%` } })),
     texts));
 }
 
-const chip = (system, side) => el('span', { class: `system side-${side}`, dir: 'auto' }, index.systems[system]);
+const chip = (system, hue) => el('span', { class: `system side-${hue}`, dir: 'auto' }, index.systems[system]);
+
+// A system's colour is the same all over the page; two that would share one do not while they stand side by side.
+function huesOf({ a, b }) {
+  const [first, second] = [a % COLOURS, b % COLOURS];
+  return [first, first === second ? (second + 1) % COLOURS : second];
+}
 
 function markCurrent() {
   for (const link of find('list').querySelectorAll('a')) {
@@ -71,17 +79,17 @@ function markCurrent() {
 }
 
 // A side of an item: a system's text with the score and evidence of every metric.
-async function sideOf(meeting, system, side) {
+async function sideOf(meeting, system, side, hue) {
   const line = meeting.of.get(system);
-  if (!line) return { system, side, line: null };
+  if (!line) return { system, side, hue, line: null };
   const story = await loadStory(line.place);
-  return { system, side, line, story, scored: new Map(story.scores.map(([metric, score, evidence]) => [metric, { score, evidence }])), failed: new Map(story.failures) };
+  return { system, side, hue, line, story, scored: new Map(story.scores.map(([metric, score, evidence]) => [metric, { score, evidence }])), failed: new Map(story.failures) };
 }
 
 async function openItem(place, focus) {
   const meeting = meetings[place];
   const wanted = choices();
-  const sides = await Promise.all([wanted.a, wanted.b].map((system, side) => sideOf(meeting, system, side)));
+  const sides = await Promise.all([wanted.a, wanted.b].map((system, side) => sideOf(meeting, system, side, huesOf(wanted)[side])));
   current = place;
   find('story').replaceChildren(...itemView(meeting, sides, chosenMetric ?? wanted.metric));
   find('browser').classList.add('reading');
@@ -95,7 +103,7 @@ function itemView(meeting, sides, first) {
   const there = index.metrics.map((metric, number) => ({ metric, number })).filter(({ number }) => sides.some((side) => side.scored?.has(number) || side.failed?.has(number)));
   const tabs = there.map(({ metric, number: which }) => el('button', { type: 'button', role: 'tab', class: 'tab', 'data-metric-number': which, 'aria-controls': 'evidence', onclick: () => show(which, true) },
     el('span', { class: 'tab-name' }, metric.name),
-    el('span', { class: 'tab-score' }, sides.map((side) => el('span', { class: `side-${side.side}` }, score(side, which) === null ? '–' : number(score(side, which)))))));
+    el('span', { class: 'tab-score' }, sides.map((side) => el('span', { class: `side-${side.hue}` }, score(side, which) === null ? '–' : number(score(side, which)))))));
   const show = (which, byHand) => {
     if (byHand) chosenMetric = which;
     for (const tab of tabs) {
@@ -142,7 +150,7 @@ function versus(sides, which) {
   }
   const figures = images.map((image, number) => {
     const figure = picture(image, number, every.filter((phrase) => phrase.image === number && phrase.box), awaken, null);
-    const under = told.filter((side) => side.paired).map((side) => el('div', { class: `said side-${side.side}` }, chip(side.system, side.side), side.lines[number]));
+    const under = told.filter((side) => side.paired).map((side) => el('div', { class: `said side-${side.hue}` }, chip(side.system, side.hue), side.lines[number]));
     figure.querySelector('figcaption').append(...under);
     return figure;
   });
@@ -150,12 +158,12 @@ function versus(sides, which) {
   const heads = told.map((side) => {
     const lead = gap === null || gap === 0 ? null : (gap > 0) === (side.side === 0) ? el('span', { class: 'lead' }, `higher by ${number(Math.abs(gap))}`) : null;
     const value = side.found ? number(side.found.score) : side.line ? `no score: ${side.failed.get(which) ?? 'this metric did not look at it'}` : 'has no such item';
-    return el('p', { class: 'side-head' }, chip(side.system, side.side), el('strong', {}, value), lead);
+    return el('p', { class: 'side-head' }, chip(side.system, side.hue), el('strong', {}, value), lead);
   });
-  const texts = told.map((side, at) => el('div', { class: `side side-${side.side}` }, heads[at], side.paired ? null : el('div', { class: 'text' }, side.lines)));
+  const texts = told.map((side, at) => el('div', { class: `side side-${side.hue}` }, heads[at], side.paired ? null : el('div', { class: 'text' }, side.lines)));
   root.append(el('div', { class: images.length === 1 ? 'duel beside-picture' : 'duel' },
     el('div', { class: 'pictures', 'data-count': figures.length }, figures), el('div', { class: 'sides' }, texts)));
-  const panels = told.map((side) => el('div', { class: `side side-${side.side}` }, side.found ? evidenceOf(side, metric, link) : null));
+  const panels = told.map((side) => el('div', { class: `side side-${side.hue}` }, side.found ? evidenceOf(side, metric, link) : null));
   const shared = told.find((side) => side.story?.references.length);
   return [root, every.length ? legend() : null, el('div', { class: 'sides evidence-sides' }, panels), shared ? references(shared.story) : null].filter(Boolean);
 }
@@ -197,7 +205,20 @@ function setUp() {
   new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && drawn < matching.length && drawMore(), { rootMargin: '400px' }).observe(find('more'));
 }
 
+// A sentence of the page about two systems leads to the items that it is about.
+function versusOf(winner, loser, metric) {
+  const form = find('filters').elements;
+  [form.a.value, form.b.value, form.metric.value, form.winner.value, form.order.value, form.search.value] = [winner, loser, metric, 'a', 'apart', ''];
+  chosenMetric = null;
+  choose();
+  find('items').scrollIntoView({ block: 'start', behavior: 'instant' });
+  if (matching.length && !matchMedia('(max-width: 52rem)').matches) return openItem(matching[0].place, false);
+  find('browser').classList.remove('reading');
+}
+
 function follow() {
+  const versus = /^#versus-(\d+)-(\d+)-(\d+)$/.exec(location.hash)?.slice(1).map(Number);
+  if (versus && index.systems[versus[0]] !== undefined && index.systems[versus[1]] !== undefined && index.metrics[versus[2]]) return versusOf(...versus);
   const found = /^#item-(\d+)$/.exec(location.hash);
   if (!found || !meetings[Number(found[1])]) return find('browser').classList.remove('reading');
   return openItem(Number(found[1]), true).then(() => {

@@ -129,7 +129,6 @@ def write_coherence(
     """
     settings = json.dumps({"name": name, "longest": longest, "alone": alone, "heads": heads})
     about = {"settings": settings, "vocabulary": "\n".join(vocabulary)}
-    folder.mkdir(parents=True, exist_ok=True)
     (folder / "sentence.onnx").write_bytes(sentence_graph(weights, alone, heads, longest, about, bits))
     (folder / "order.onnx").write_bytes(order_graph(weights, alone, heads, {"settings": settings}, bits))
 

@@ -5,11 +5,9 @@ somebody published a RoViST-C for a story, the story's mean probability against 
 its own.
 """
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,7 @@ from torch import nn
 from torch.nn import functional as F  # noqa: N812 - the usual name
 
 from sightline.errors import UsageError
+from sightline.io.results import ResultFolder
 from sightline.text.wordpiece import WordPiece
 from sightline.train.coherence.export import write_coherence
 from sightline.train.coherence.network import CoherenceNetwork, from_bert
@@ -259,7 +258,7 @@ def train_folder(
     training: Sequence[CoherenceStory],
     validation: Sequence[CoherenceStory],
     recipe: LightRecipe,
-    folder: Path,
+    out: ResultFolder,
     log: Log,
     *,
     longest: int = 100,
@@ -274,14 +273,14 @@ def train_folder(
     network, _ = from_bert(encoder, alone, longest, keep)
     words = WordPiece([vocabulary[number] for number in keep])
     history = train_light(network, words, training, validation, recipe, log)
-    write_coherence(
-        folder,
-        network.exported(temperature),
-        words.vocabulary,
-        alone=alone,
-        heads=network.heads,
-        longest=len(network.places.weight) - 2,
-        name=name or folder.name,
-    )
-    told = {"recipe": asdict(recipe), "temperature": temperature, "history": history}
-    (folder / "training.json").write_text(json.dumps(told, indent=2) + "\n", "utf-8")
+    with out.staged() as folder:
+        write_coherence(
+            folder,
+            network.exported(temperature),
+            words.vocabulary,
+            alone=alone,
+            heads=network.heads,
+            longest=len(network.places.weight) - 2,
+            name=name or out.path.name,
+        )
+    out.json("training.json", {"recipe": asdict(recipe), "temperature": temperature, "history": history})

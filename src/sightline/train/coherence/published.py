@@ -127,7 +127,6 @@ def save_published(
     folder: Path, network: Any, tokenizer: Any, recipe: PublishedRecipe, history: Sequence[dict[str, float]]
 ) -> None:
     """In the published layout: an encoder, one linear layer; with configuration, tokeniser and history."""
-    folder.mkdir(parents=True, exist_ok=True)
     network.encoder.config.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     state = {key: value.cpu().contiguous() for key, value in network.state_dict().items()}

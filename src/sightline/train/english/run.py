@@ -17,6 +17,7 @@ from spacy.training import Example
 from spacy.vectors import Vectors
 from thinc.api import Adam, Config, fix_random_seed
 
+from sightline.io.results import ResultFolder
 from sightline.train.english.lemmas import lemma_tables
 from sightline.train.english.treebank import Tree, bare_doc, read_trees, to_doc
 from sightline.train.english.word_vectors import Floats, PieceTable, reduce, story_words
@@ -108,6 +109,14 @@ Progress = Callable[[int, float, dict[str, float]], None]
 
 def train(data: Path, teacher: Path, out: Path, recipe: EnglishRecipe, progress: Progress) -> Language:
     """Train on the data folder's treebank and write the pipeline to `out`."""
+    with ResultFolder(out) as results:
+        nlp = _trained(data, teacher, recipe, progress)
+        with results.staged() as folder:
+            nlp.to_disk(folder)
+    return nlp
+
+
+def _trained(data: Path, teacher: Path, recipe: EnglishRecipe, progress: Progress) -> Language:
     fix_random_seed(recipe.seed)
     trees = read_trees(data / "ud_ewt_train.conllu.gz")
     dev = read_trees(data / "ud_ewt_dev.conllu.gz")
@@ -122,7 +131,6 @@ def train(data: Path, teacher: Path, out: Path, recipe: EnglishRecipe, progress:
     nlp.meta.update(
         name="sightline", version="1.0.0", license="CC BY-SA 4.0", description="English for story text"
     )
-    nlp.to_disk(out)
     return nlp
 
 

@@ -1,6 +1,5 @@
 """Universal Dependencies treebanks (CoNLL-U) as spaCy documents."""
 
-import gzip
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +7,8 @@ from pathlib import Path
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
+from sightline.io.source import Source
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,9 @@ class Tree:
 def read_trees(path: Path) -> list[Tree]:
     """Every sentence of a `.conllu` or `.conllu.gz` file."""
     try:
-        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        return [_tree(block, path) for block in _blocks(data.decode("utf-8").split("\n"))]
+        with Source(path).open() as file:
+            lines = file.read().decode("utf-8").split("\n")
+        return [_tree(block, path) for block in _blocks(lines)]
     except (OSError, UnicodeDecodeError, EOFError) as fault:
         raise UsageError(f"{path}: cannot read the treebank ({fault})") from None
 
@@ -73,7 +74,7 @@ def _tree(block: Sequence[tuple[int, str]], path: Path) -> Tree:
             continue
         row = line.split("\t")
         if len(row) != 10:
-            raise UsageError(f"{path}, line {number}: {len(row)} columns where CoNLL-U has 10")
+            raise BadLine(f"{path}:{number}", f"{len(row)} columns where CoNLL-U has 10")
         space = "SpaceAfter=No" not in row[9]
         if "-" in row[0]:  # a written word that is several tokens: "don't" as "do", "n't"
             inside_until, space_after = int(row[0].split("-")[1]), space

@@ -1,15 +1,14 @@
 """Word vectors from a teacher: what a BERT-like model knows of a word before it reads any context."""
 
-import gzip
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import UsageError, extra
+from sightline.train.texts import COCO_CAPTIONS, coco_captions, told_stories
 
 Floats = NDArray[np.float32]
 
@@ -71,15 +70,7 @@ def story_words(folder: Path) -> Counter[str]:
 
 def training_texts(folder: Path) -> Iterator[str]:
     """Sentences and captions that may be learned from: never those that anything is measured on."""
-    for story in _json_lines(folder / "vist_val_stories.jsonl.gz"):
-        yield from story["sentences"]
-    for photo in _json_lines(folder / "coco_captions.jsonl.gz"):
-        yield from photo["captions"]
-
-
-def _json_lines(path: Path) -> Iterable[dict[str, list[str]]]:
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
-            yield from map(json.loads, lines)
-    except (OSError, EOFError, ValueError) as fault:
-        raise UsageError(f"{path}: cannot be read ({fault})") from None
+    for sentences in told_stories(folder):
+        yield from sentences
+    for said in coco_captions(folder / COCO_CAPTIONS).values():
+        yield from said

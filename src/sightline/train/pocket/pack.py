@@ -4,39 +4,23 @@ Only files marked for training are read: flickr8k_train, coco_regions_train with
 coco_regions_dev for choosing. The Flickr8k test pictures and everything in coco_eval stay unseen.
 """
 
-import gzip
 import json
-import re
-from collections import defaultdict
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
+
+from sightline.io.table import Cells, read_rows
+from sightline.train.texts import COCO_CAPTIONS, FLICKR8K_CAPTIONS, coco_captions, flickr8k_captions
 
 PIECE = 32 << 20
 """Bytes of encoded pictures in one file of a pack."""
 
 
-def flickr_captions(folder: Path) -> dict[str, list[str]]:
-    """Captions by picture file. One id of the published file is malformed (`….jpg.1`): it reads as its picture's."""
-    captions: dict[str, list[str]] = defaultdict(list)
-    with gzip.open(folder / "flickr8k_captions.tsv.gz", "rt", encoding="utf-8") as lines:
-        for line in lines:
-            key, _, caption = line.rstrip("\n").partition("\t")
-            match = re.match(r"(.+?\.jpg)", key)
-            if match and caption.strip():
-                captions[match[1]].append(caption.strip())
-    return dict(captions)
-
-
-def coco_captions(folder: Path) -> dict[int, list[str]]:
-    with gzip.open(folder / "coco_captions.jsonl.gz", "rt", encoding="utf-8") as lines:
-        return {
-            row["id"]: [c.strip() for c in row["captions"] if c.strip()] for row in map(json.loads, lines)
-        }
+def _rows(path: Path, limit: int | None = None) -> list[Cells]:
+    return [row.cells for row in islice(read_rows(path, ["image"]), limit)]
 
 
 def _write(out: Path, name: str, images: list[bytes], about: list[dict[str, Any]]) -> None:
@@ -57,17 +41,17 @@ def _write(out: Path, name: str, images: list[bytes], about: list[dict[str, Any]
 def pack(folder: Path, out: Path, limit: int | None = None) -> None:
     """Write the pack of a data folder; `limit` keeps that many rows of each file, for a small trial."""
     out.mkdir(parents=True, exist_ok=True)
-    captions = flickr_captions(folder)
-    rows = pq.read_table(folder / "flickr8k_train.parquet").to_pylist()[:limit]
+    captions = flickr8k_captions(folder / FLICKR8K_CAPTIONS)
+    rows = _rows(folder / "flickr8k_train.parquet", limit)
     _write(
         out,
         "flickr",
         [row["image"] for row in rows],
         [{"dev": row["split"] == "dev", "captions": captions.get(row["file"], [])} for row in rows],
     )
-    by_id = coco_captions(folder)
+    by_id = coco_captions(folder / COCO_CAPTIONS)
     for name in ("coco_regions_train", "coco_regions_dev"):
-        rows = pq.read_table(folder / f"{name}.parquet").to_pylist()[:limit]
+        rows = _rows(folder / f"{name}.parquet", limit)
         _write(
             out,
             name.replace("_regions", ""),
@@ -81,7 +65,7 @@ def pack(folder: Path, out: Path, limit: int | None = None) -> None:
                 for row in rows
             ],
         )
-    rows = pq.read_table(folder / "tiny_imagenet.parquet").to_pylist()
+    rows = _rows(folder / "tiny_imagenet.parquet")
     if limit:
         rows = rows[:: max(1, len(rows) // limit)][:limit]
     _write(

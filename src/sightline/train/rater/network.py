@@ -21,7 +21,7 @@ Log = Callable[[dict[str, float]], None]
 
 @dataclass(frozen=True)
 class NetworkRecipe:
-    """The paper's settings, with early stopping instead of a fixed 4,000 epochs."""
+    """The paper's settings but for `patience` and `standardised`, which stop early and scale the ratings."""
 
     inputs: tuple[str, ...] = ("image", "text")
     widths: tuple[int, ...] = (512, 256)
@@ -30,10 +30,16 @@ class NetworkRecipe:
     decay: float = 0.0
     batch: int = 256
     epochs: int = 4000
-    patience: int = 30
+    patience: int | None = 30
+    """Epochs without gain after which to stop; None never stops."""
+    standardised: bool = True
+    """Learn ratings less their mean, over their spread; raw otherwise."""
     members: int = 1
     seed: int = 0
 
+
+PAPER = NetworkRecipe(patience=None, standardised=False)
+"""Section 3.3 and 4.3 to the letter: raw ratings, 4,000 epochs, the last one's weights."""
 
 REGULAR = NetworkRecipe(
     inputs=("image", "text", "product", "cosine"),
@@ -60,7 +66,7 @@ def fit_network(
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Arrays and settings for `CaptionRater`; each member stops on the validation pictures' squared error."""
     goal = train.mean
-    centre, spread = float(goal.mean()), float(goal.std()) or 1.0
+    centre, spread = (float(goal.mean()), float(goal.std()) or 1.0) if recipe.standardised else (0.0, 1.0)
     x, held = (
         torch.as_tensor(joined(*one.vectors, recipe.inputs), dtype=torch.float32)
         for one in (train, validation)
@@ -96,11 +102,11 @@ def _fit_one(
         with torch.inference_mode():
             found = float(nn.functional.mse_loss(model(held).squeeze(1), held_y))
         log({"epoch": epoch + 1, "validation": found})
-        if found < least:
+        if recipe.patience is None or found < least:
             best, least, waited = copy.deepcopy(model.state_dict()), found, 0
         else:
             waited += 1
-            if waited >= recipe.patience:
+            if recipe.patience is not None and waited >= recipe.patience:
                 break
     model.load_state_dict(best)
     return model.eval()

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.encoders import Embedder
+from sightline.encoders.pair_vectors import PairVectors
 from sightline.encoders.rater import fingerprint, same_picture
 from sightline.errors import Unscorable, UsageError
 from sightline.items import Failure, Item
@@ -61,6 +62,27 @@ class RatedSet:
     @property
     def cosine(self) -> NDArray[np.float64]:
         return np.einsum("nd,nd->n", *self.vectors).astype(np.float64)
+
+    def seen_as(self, vectors: PairVectors) -> "RatedSet":
+        """The same pairs with other vectors, of each pair as a whole; groups and fingerprints stay the pictures'."""
+        missing = [id for id in self.ids if id not in vectors]
+        if missing:
+            raise UsageError(
+                f"{vectors.resource.given}: no vector for '{missing[0]}' of {self.name}"
+                + (f" and {len(missing) - 1} others" if len(missing) > 1 else "")
+            )
+        image, text = vectors.of(list(self.ids))
+        rows = np.arange(len(self))
+        groups = tuple(self.group[n] for n in self.picture)
+        return replace(
+            self,
+            image=image,
+            text=text,
+            picture=rows,
+            caption=rows,
+            group=groups,
+            prints=self.prints[self.picture],
+        )
 
     def of(self, rows: Ints) -> "RatedSet":
         """Some of the pairs."""

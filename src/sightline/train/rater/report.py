@@ -3,15 +3,13 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from sightline.charts import grouped
 from sightline.encoders.rater import half_width_at
-from sightline.io.results import write_whole
+from sightline.io.results import ResultFolder
 from sightline.meta.correlation import interval, resample
 from sightline.meta.evaluate import Evaluation
 from sightline.report import page
@@ -93,7 +91,7 @@ def _ci(values: Any, cluster: Any, weights: Any) -> tuple[float, float] | None:
         return interval((weights @ sums) / (weights @ counts))
 
 
-def write(folder: Path, found: RaterFindings, sets: list[RatedSet], about: Mapping[str, Any]) -> None:
+def write(out: ResultFolder, found: RaterFindings, sets: list[RatedSet], about: Mapping[str, Any]) -> None:
     """training.json, report.html, and failures.jsonl as `sightline score` writes it."""
     bins, failures = bins_of(sets, about["scale"]), [failure for one in sets for failure in one.failures]
     told = {
@@ -102,14 +100,10 @@ def write(folder: Path, found: RaterFindings, sets: list[RatedSet], about: Mappi
         "distribution": {one.name: distribution(one, bins) for one in sets},
         "left_out": [{"id": one.id, "reason": one.reason, "source": one.source} for one in failures],
     }
-    write_whole(
-        folder / "failures.jsonl", "".join(msgspec.json.encode(one).decode() + "\n" for one in failures)
-    )
-    write_whole(
-        folder / "training.json", json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    )
-    write_whole(
-        folder / "report.html",
+    out.failures(failures)
+    out.json("training.json", told)
+    out.text(
+        "report.html",
         page.render(
             "A caption rater",
             sections(found, sets, about),

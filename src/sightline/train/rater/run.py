@@ -20,7 +20,8 @@ from sightline.train.rater.intervals import coverage_of, half_widths
 from sightline.train.rater.pairs import RatedSet
 from sightline.train.rater.splits import Split, rows_in
 
-Form = Literal["bilinear", "paper", "network"]
+Form = Literal["bilinear", "paper", "network", "exact"]
+"""`paper` is its regressor with early stopping, `exact` the same to the letter."""
 Floats = NDArray[np.float64]
 Log = Callable[[str], None]
 FILE = "rater.npz"
@@ -49,9 +50,9 @@ def fit_form(form: Form, train: RatedSet, validation: RatedSet, seed: int = 0) -
         }
         return _bilinear(_both(train, validation), min(losses, key=losses.__getitem__))
     extra("torch", "train")
-    from sightline.train.rater.network import REGULAR, NetworkRecipe, fit_network
+    from sightline.train.rater.network import PAPER, REGULAR, NetworkRecipe, fit_network
 
-    recipe = replace(NetworkRecipe() if form == "paper" else REGULAR, seed=seed)
+    recipe = replace({"paper": NetworkRecipe(), "exact": PAPER}.get(form, REGULAR), seed=seed)
     arrays, settings = fit_network(train, validation, recipe)
     return FittedRater("network", arrays, settings, json.dumps(asdict(recipe)))
 
@@ -204,10 +205,7 @@ def save(
     }
     arrays: dict[str, Any] = {name: _stored(name, value) for name, value in model.arrays.items()}
     arrays |= {"edges": edges, "half_width": half, "seen": np.unique(shown, axis=0)}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part.npz")
-    np.savez_compressed(part, about=np.array(json.dumps(about)), **arrays)
-    part.replace(path)
+    np.savez_compressed(path, about=np.array(json.dumps(about)), **arrays)
 
 
 def _stored(name: str, weights: NDArray[Any]) -> NDArray[Any]:

@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.encoders import Embedder
+from sightline.encoders.pair_vectors import PairVectors
 from sightline.errors import UsageError
+from sightline.io.results import ResultFolder
 from sightline.metrics.clipscore import clipscore
 from sightline.train.rater import report
 from sightline.train.rater.pairs import RatedSet, check_scale, combined, encode, parse_scale, unique
@@ -50,9 +52,22 @@ def told(one: RatedSet) -> str:
     return text
 
 
-def clipscores(pairs: RatedSet, embedder: Embedder) -> NDArray[np.float64]:
-    """clipscore of each pair with the same vectors."""
-    return np.array([clipscore(float(c)) for c in embedder.calibration(pairs.cosine)])
+def clipscores(sets: Sequence[RatedSet], embedder: Embedder) -> list[NDArray[np.float64]]:
+    """clipscore of each pair with the encoder's vectors."""
+    return [np.array([clipscore(float(c)) for c in embedder.calibration(one.cosine)]) for one in sets]
+
+
+def looked_at(sets: Sequence[RatedSet], vectors: PairVectors | None, form: Form) -> list[RatedSet]:
+    """The pairs with the encoder's vectors, or with those of a file."""
+    if vectors is None:
+        return list(sets)
+    found = [one.seen_as(vectors) for one in sets]
+    if form in ("bilinear", "network") and found[0].image.shape[1] != found[0].text.shape[1]:
+        raise UsageError(
+            f"--form {form} compares a picture's vector with its text's, and {vectors.resource.given} holds vectors of "
+            "pairs: give --form paper or --recipe paper"
+        )
+    return found
 
 
 def train(
@@ -65,32 +80,42 @@ def train(
     samples: int,
     seed: int,
     log: Callable[[str], None],
+    vectors: PairVectors | None = None,
 ) -> RaterFindings:
     """Test on held-out pictures, fit on all, save both with a report."""
     ends = check_scale(sets, parse_scale(scale) if scale else None)
-    _make(out)
-    pairs = combined(sets)
+    with ResultFolder(out) as results:
+        return _tested_and_saved(sets, embedder, results, form, ends, count, samples, seed, log, vectors)
+
+
+def _tested_and_saved(
+    sets: list[RatedSet],
+    embedder: Embedder,
+    results: ResultFolder,
+    form: Form,
+    ends: tuple[float, float],
+    count: int,
+    samples: int,
+    seed: int,
+    log: Callable[[str], None],
+    vectors: PairVectors | None,
+) -> RaterFindings:
+    pairs, clip = combined(looked_at(sets, vectors, form)), clipscores(sets, embedder)
+    signature = vectors.signature if vectors else embedder.signature
     splits = folds(pairs.group, count, seed)
-    tested = cross_test(pairs, clipscores(pairs, embedder), splits, form, log, seed)
+    tested = cross_test(pairs, np.concatenate(clip), splits, form, log, seed)
     found = report.find(tested, ends, samples, seed)
     model = final_model(form, pairs, tested, splits[0], seed)
     about = {
         "form": form,
-        "encoder": embedder.signature,
+        "encoder": signature,
         "scale": list(ends),
         "folds": count,
         "seed": seed,
         "learned_from": [one.told() for one in sets],
         "recipe": model.chosen,
     }
-    save(out / FILE, model, tested, pairs, embedder.signature, ends, [one.told() for one in sets])
-    report.write(out, found, sets, about)
+    with results.staged() as place:
+        save(place / FILE, model, tested, pairs, signature, ends, [one.told() for one in sets])
+    report.write(results, found, sets, about)
     return found
-
-
-def _make(folder: Path) -> None:
-    """The folder for the results, before anything is trained."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise UsageError(f"{folder}: cannot write there ({fault.strerror})") from None

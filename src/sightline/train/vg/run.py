@@ -1,66 +1,30 @@
-"""RoViST-VG's training (Wang et al., NAACL 2022, Algorithm 1): regions and nouns into one space by a soft-label loss.
+"""RoViST-VG's training from files to a model (Wang et al., NAACL 2022): projections on an encoder's region vectors.
 
-As in the paper: 300-d word vectors averaged over a mention's words, tanh projections to 1024, symmetric loss, Adam with
-a rate that falls 5 % an epoch, early stopping. Unlike the paper's ViT, the image encoder stays frozen: its region
-vectors are computed once, so that the model shares them with every other metric.
+The paper's vision transformer learns along (`finetune.py`). Here the image encoder stays frozen: its region vectors are
+computed once, so that the model shares them with every other metric.
 """
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from PIL import Image
-from torch import nn
 from torch.nn import functional as F  # noqa: N812 - the usual name
 
 from sightline.encoders import load_encoder
 from sightline.encoders.pieces import pieces
 from sightline.encoders.vg import WordTable
 from sightline.errors import UsageError
+from sightline.io.results import told, whole
 from sightline.text.vectors import WordVectors
-from sightline.train.vg.pairs import coco_pairs, entities_pairs
+from sightline.train.vg.algorithm import VgConfig, VgHeads, split, symmetric_loss
+from sightline.train.vg.pairs import coco_pairs, entities_pairs, learnable
 
-EMBEDDING = 1024
-
-
-@dataclass(frozen=True)
-class VgConfig:
-    """The paper's settings (appendix)."""
-
-    batch: int = 64
-    rate: float = 5e-5
-    fade: float = 0.95
-    decay: float = 1e-5
-    epochs: int = 40
-    patience: int = 3
-    validation: float = 0.15
-    seed: int = 0
-
-
-class VgHeads(nn.Module):
-    """I_e = tanh(W_i h + b_i) and T_e = tanh(W_t t + b_t)."""
-
-    def __init__(self, image_width: int, word_width: int) -> None:
-        super().__init__()
-        self.image = nn.Linear(image_width, EMBEDDING)
-        self.text = nn.Linear(word_width, EMBEDDING)
-
-    def forward(self, h: Any, t: Any) -> tuple[Any, Any]:
-        return torch.tanh(self.image(h)), torch.tanh(self.text(t))
-
-
-def symmetric_loss(I_e: Any, T_e: Any) -> Any:
-    """Lines 4-10 of Algorithm 1. The targets are softmaxed (cross-entropy needs it) and not back-propagated through."""
-    logits = T_e @ I_e.T
-    labels = ((I_e @ I_e.T + T_e @ T_e.T) / 2).detach()
-    text = -(torch.softmax(labels, 1) * F.log_softmax(logits, 1)).sum(1).mean()
-    image = -(torch.softmax(labels.T, 1) * F.log_softmax(logits.T, 1)).sum(1).mean()
-    return (image + text) / 2
+AT_ONCE = 64
+"""Regions that are cut out and encoded together."""
 
 
 def fit_heads(
@@ -69,10 +33,7 @@ def fit_heads(
     """Train on pairs of region vectors and word vectors (tensors on one device), split by picture."""
     torch.manual_seed(config.seed)
     device = regions.device
-    generator = torch.Generator().manual_seed(config.seed)
-    shuffled = torch.randperm(int(pictures.max()) + 1, generator=generator).to(device)
-    held = shuffled[pictures] < config.validation * len(shuffled)
-    train, dev = (~held).nonzero().squeeze(1), held.nonzero().squeeze(1)
+    train, dev = split(pictures, config)
     heads = VgHeads(regions.shape[1], words.shape[1]).to(device)
     optimizer = torch.optim.Adam(heads.parameters(), lr=config.rate, weight_decay=config.decay)
     fading = torch.optim.lr_scheduler.ExponentialLR(optimizer, config.fade)
@@ -128,7 +89,8 @@ def save_heads(path: Path, heads: VgHeads, encoder: str, vectors: str) -> None:
         "b_t": heads.text.bias.detach().cpu().numpy().astype(np.float16),
     }
     named: dict[str, Any] = {**arrays, "encoder": np.array(encoder), "vectors": np.array(vectors)}
-    np.savez(path, **named)
+    with whole(path) as file:
+        np.savez(file, **named)
 
 
 def train(
@@ -138,47 +100,37 @@ def train(
     images: Path | None,
     encoder: str,
     vectors: Path | None,
-    most: int,
+    most: int | None,
     config: VgConfig,
     log: Callable[[Any], None] = print,
+    vit: str | None = None,
 ) -> dict[str, Any]:
-    """From files to a saved model: encode each region once, look up its words, train the projections."""
-    eyes = load_encoder(encoder)
+    """From files to a saved model. With `vit` a vision transformer learns along, as in the paper; else the encoder's
+    vectors of each region are computed once and the projections alone are trained."""
+    with told(out):
+        out.parent.mkdir(parents=True, exist_ok=True)
     words: WordTable = WordVectors.from_file(vectors) if vectors else pieces()
     if data.is_dir() and images is None:
         raise UsageError("Flickr30k Entities need their pictures too: --images FOLDER")
     source = entities_pairs(data, images) if images else coco_pairs(data, captions, config.seed)
-    rows, texts, pictures = [], [], []
-    for paired in source:
-        known = [(pair, vector) for pair in paired.pairs if (vector := words.of_text(pair.words)) is not None]
-        if not known:
-            continue
-        rows.append(eyes.encode_images([_cut(paired.image, pair.box) for pair, _ in known]))
-        texts += [vector for _, vector in known]
-        pictures += [pair.picture for pair, _ in known]
-        if len(texts) >= most:
-            break
-    if len(set(pictures)) < 2:
+    learned = learnable(source, words, most, config.seed)
+    if len({one.pair.picture for one in learned}) < 2:
         raise UsageError(f"{data}: no two pictures with a region and a known word in it")
+    if vit:
+        from sightline.train.vg.finetune import finetune
+
+        return {"pairs": len(learned), **finetune(vit, learned, out, config, log)}
+    eyes = load_encoder(encoder)
+    rows = [
+        eyes.encode_images([one.cut() for one in learned[start : start + AT_ONCE]])
+        for start in range(0, len(learned), AT_ONCE)
+    ]
     heads, history = fit_heads(
         torch.as_tensor(np.concatenate(rows)),
-        torch.as_tensor(np.stack(texts)),
-        torch.as_tensor(pictures),
+        torch.as_tensor(np.stack([one.vector for one in learned])),
+        torch.as_tensor([one.pair.picture for one in learned]),
         config,
         log,
     )
     save_heads(out, heads, eyes.signature, words.resource.digest)
-    return {"pairs": len(texts), **min(history, key=lambda row: row["loss"])}
-
-
-def _cut(image: Image.Image, box: tuple[float, float, float, float]) -> Image.Image:
-    width, height = image.size
-    x0, y0 = max(0, int(box[0] * width)), max(0, int(box[1] * height))
-    return image.crop(
-        (
-            x0,
-            y0,
-            max(x0 + 1, min(width, int(box[2] * width) + 1)),
-            max(y0 + 1, min(height, int(box[3] * height) + 1)),
-        )
-    )
+    return {"pairs": len(learned), **min(history, key=lambda row: row["loss"])}
