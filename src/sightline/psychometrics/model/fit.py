@@ -122,8 +122,7 @@ class ModelFit:
             errors = _errors(slopes @ covariance @ slopes.T)
         else:
             mean, sd = float(found.point[0]), float(np.exp(found.point[-1]))
-            squares = np.array([covariance[0, 0], covariance[-1, -1] * sd**2])
-            errors = np.sqrt(np.where(squares > 0, squares, np.nan))  # too few answers have no error to tell
+            errors = _errors(np.diag([covariance[0, 0], covariance[-1, -1] * sd**2]))
         return Coefficient("mean", mean, float(errors[0])), Coefficient("sd", sd, float(errors[1]))
 
     @property
