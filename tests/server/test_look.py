@@ -254,3 +254,88 @@ def test_nothing_shuts_staff_out(site, look):
             page.evaluate(SEND, asked.format(code=code))
         look.from_all_sides(asked.split("/")[0])
     assert look.found == {}
+
+
+IN_SIGHT = """(name) => [...document.querySelectorAll(name)].every((node) => {
+  const { top, bottom, left, right } = node.getBoundingClientRect();
+  return top >= 0 && bottom <= innerHeight && left >= 0 && right <= innerWidth; })"""
+ROWS = """() => [...document.querySelectorAll('.choices')].map((set) =>
+  new Set([...set.children].map((one) => one.getBoundingClientRect().top)).size)"""
+TURNED_BACK = """() => {
+  const name = 'a[href], button, input:not([type=hidden]), textarea, select, summary';
+  const shown = [...document.querySelectorAll(name)].filter((node) =>
+    node.checkVisibility({ visibilityProperty: true }) && !node.disabled && node.tabIndex >= 0
+    && !node.closest('dialog:not([open]), .skip') && node.getBoundingClientRect().width > 1);
+  const box = (node) => node.closest('label, li, tr')?.getBoundingClientRect() ?? node.getBoundingClientRect();
+  return shown.slice(1).filter((node, at) => { // back up on the screen, and not into a column further on
+    const before = box(shown[at]), now = box(node);
+    const on = document.dir === 'rtl' ? now.right < before.left + 1 : now.left > before.right - 1;
+    return now.bottom <= before.top + 1 && !on;
+  }).map((node) => node.outerHTML.slice(0, 80)); }"""
+
+
+@pytest.mark.browser
+def test_what_is_asked_and_sent_is_in_sight(site, look):
+    """No scrolling for what every answer needs; pictures stay beside the questions; Tab goes as the eye does."""
+    base, there, _ = site
+    page = look.page
+    for kind in KINDS:
+        slug = f"kind-{kind.replace(' ', '-')}"
+        page.context.clear_cookies()
+        page.context.add_cookies([cookie(there[slug, 2], base)])
+        for size in (LAPTOP, PHONE):
+            page.set_viewport_size(size)
+            page.goto(f"{base}/studies/{slug}")
+            where = f"{kind} at {size['width']}"
+            assert page.evaluate(TURNED_BACK) == [], where
+            assert page.evaluate(ROWS) in ([], [1] * len(page.evaluate(ROWS))), where
+            assert page.evaluate(IN_SIGHT, "#show-instructions"), where
+            if size is LAPTOP and kind != "story survey":
+                assert page.evaluate(IN_SIGHT, ".level" if kind == "rating game" else "#send"), where
+            page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+            if kind != "rating game":
+                assert page.evaluate(IN_SIGHT, ".film .zoomable:first-child img"), where
+    page.context.add_cookies([cookie(there["kind-rating-game", 2], base)])
+    for size in (LAPTOP, PHONE):
+        page.set_viewport_size(size)
+        page.goto(f"{base}/studies/kind-rating-game")
+        page.keyboard.press("4")
+        page.wait_for_selector("#next:focus")
+        page.wait_for_timeout(300)  # a phone scrolls to it
+        assert page.evaluate(IN_SIGHT, "#next")
+        assert page.evaluate(TURNED_BACK) == []
+
+
+def scale_of(page):
+    return page.evaluate(
+        "Number(document.querySelector('#zoom-picture').style.transform.match(/scale\\((.*)\\)/)[1])"
+    )
+
+
+@pytest.mark.browser
+def test_pictures_are_enlarged_by_keys_wheel_and_fingers(site, browser):
+    base, there, _ = site
+    context = browser.new_context(viewport=PHONE, has_touch=True)
+    context.add_cookies([cookie(there["kind-grounding-survey", 2], base)])
+    page = context.new_page()
+    page.goto(f"{base}/studies/kind-grounding-survey")
+    page.focus(".zoomable")
+    page.keyboard.press("Enter")
+    assert scale_of(page) == 1
+    page.keyboard.press("+")
+    assert scale_of(page) == 1.5
+    page.keyboard.press("-")
+    assert scale_of(page) == 1
+    page.mouse.move(195, 300)
+    page.mouse.wheel(0, -200)
+    page.wait_for_timeout(100)
+    assert scale_of(page) == pytest.approx(1.2)
+    touch = context.new_cdp_session(page)
+    for apart, what in ((40, "Start"), (80, "Move"), (120, "Move"), (160, "Move")):
+        points = [{"x": 195 - apart, "y": 300}, {"x": 195 + apart, "y": 300}]
+        touch.send("Input.dispatchTouchEvent", {"type": f"touch{what}", "touchPoints": points})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    assert scale_of(page) > 1.6
+    page.keyboard.press("Escape")
+    assert not page.is_visible("#zoom")
+    context.close()
