@@ -21,6 +21,7 @@ class Commands(LazyGroup):
         "cache": "Show the cache of vectors and regions; prune or verify it.",
         "calibrate": "Fit an encoder's theta and score range, and keep them for later runs with it.",
         "caption": "Describe pictures: captions as items that `score` reads, failures, a contact sheet.",
+        "captioners": "Compare captioners, as before and after fine-tuning, in the form of HL's Tables 3 and 4.",
         "compare": "Compare systems: differences with intervals, who wins, and why; or their distance from people.",
         "corpus": "Analyse a caption corpus: words, PMI, confidence, diversity, purity, hard samples.",
         "demo": "Score bundled sample stories: good, mediocre and wrong ones for the same pictures.",

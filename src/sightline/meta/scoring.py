@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from sightline.errors import BadLine
 from sightline.items import Evidence, Failure, Item, Key
+from sightline.metrics import make_metric
 from sightline.pipeline.memory import score_in_memory, silent
 from sightline.pipeline.plan import Plan
 from sightline.pipeline.run import Progress, Run
@@ -22,6 +23,8 @@ class Scored:
     failures: list[Failure]
     corpus: dict[str, float | None] = field(default_factory=dict)
     """Corpus-level values, of the metrics that have one."""
+    notes: tuple[str, ...] = ()
+    """Of metrics that count faults: their scores here are turned, so that higher is better for all."""
 
 
 def reads_pictures(metrics: Sequence[str]) -> bool:
@@ -50,12 +53,16 @@ def score_items(
     )
     scores: dict[str, dict[Key, float]] = {spec: {} for spec in metrics}
     evidence: dict[str, dict[Key, Evidence]] = {spec: {} for spec in metrics}
+    turned = [spec for spec in metrics if make_metric(spec).lower_is_better]
     for found in kept.scores:
-        scores[found.metric][found.key] = found.score
+        scores[found.metric][found.key] = -found.score if found.metric in turned else found.score
         evidence[found.metric][found.key] = found.evidence
     signatures = {spec: row["signature"] for spec, row in kept.summary["metrics"].items()}
     corpus = {spec: row.get("corpus") for spec, row in kept.summary["metrics"].items()}
-    return Scored(scores, evidence, signatures, kept.failures, corpus)
+    notes = tuple(
+        f"{spec} counts faults: its scores are held against people with their sign turned" for spec in turned
+    )
+    return Scored(scores, evidence, signatures, kept.failures, corpus, notes)
 
 
 def shared_notes(evidence: Mapping[str, Mapping[Key, Evidence]], share: float = 0.05) -> tuple[str, ...]:
