@@ -26,7 +26,7 @@ def test_specs_become_metrics() -> None:
         ("groovist:weights=tfidf", "is not one of concreteness, idf, none"),
         ("groovist:weights", "key=value"),
         ("groovist:weights=idf,weights=none", "twice"),
-        ("clipscore:a=b", "takes no options"),
+        ("pac-s:a=b", "takes no options"),
     ],
 )
 def test_wrong_specs_get_one_clear_line(spec: str, message: str) -> None:

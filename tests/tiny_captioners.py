@@ -129,6 +129,33 @@ def gpt2_tokenizer() -> Any:
     return transformers.GPT2Tokenizer(vocab=known, merges=merges)
 
 
+def save_t5(folder: Path, seed: int = 0) -> Path:
+    """A T5 as google-t5/t5-small is saved, with a sentencepiece vocabulary of a few words."""
+    import sentencepiece
+    import torch
+    import transformers
+
+    torch.manual_seed(seed)
+    folder.mkdir(parents=True)
+    corpus = folder.parent / "corpus.txt"
+    words = " ".join(PIECES)
+    corpus.write_text("\n".join(f"paraphrase {words} {word}." for word in PIECES * 20))
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(corpus), model_prefix=str(folder / "spiece"), vocab_size=150, hard_vocab_limit=False,
+        pad_id=0, eos_id=1, unk_id=2, bos_id=-1, minloglevel=2,
+    )  # fmt: skip
+    pieces = sentencepiece.SentencePieceProcessor(model_file=str(folder / "spiece.model"))
+    vocabulary = [(pieces.id_to_piece(n), pieces.get_score(n)) for n in range(len(pieces))]
+    tokenizer = transformers.T5Tokenizer(vocab=vocabulary, extra_ids=0)
+    config = transformers.T5Config(
+        vocab_size=len(tokenizer), d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4,
+        decoder_start_token_id=0, pad_token_id=0, eos_token_id=1, dropout_rate=0.0,
+    )  # fmt: skip
+    transformers.T5ForConditionalGeneration(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
 def save_clipcap(folder: Path, kind: str = "mlp", seed: int = 0) -> Path:
     """A ClipCap as `sightline train captioner` leaves it: weights, clip/ and gpt2/."""
     import torch
@@ -155,4 +182,4 @@ def _processor(kind: Any, pictures: Any, tokenizer: Any) -> Any:
     return kind(pictures, tokenizer)
 
 
-__all__ = ["save_blip", "save_clip", "save_clipcap", "save_gpt2", "save_git", "save_vit_gpt2"]
+__all__ = ["save_blip", "save_clip", "save_clipcap", "save_gpt2", "save_t5", "save_git", "save_vit_gpt2"]

@@ -27,6 +27,9 @@ def test_published_numbers_are_whole() -> None:
         assert row.protocol in {*protocols, AREL} and row.metric.split(":")[0] in set(metrics)
         assert row.coefficient in (*NAMES, "corpus")
     by_source = Counter(row.source.split(" (")[0] for row in rows)
+    assert by_source["HL"] == (9 + 6 + 3) * 3 and by_source["Validated Image Caption Rating"] == 8 + 12
+    hl = {(row.criterion, row.metric): row.value for row in rows if row.protocol == "hl-captions"}
+    assert hl["scene, ClipCap", "cider"] == 145.93 and hl["narrative, BLIP (FT)", "sacrebleu"] == 11.7
     assert by_source["RoViST"] == 48 * 3 + 12 and by_source["GROOViST"] == 9 + 7 + 4
     both = {row.value for row in rows if (row.protocol, row.metric) == ("flickr8k-expert", "bleu-1")}
     assert both == {32.3, 36.3}  # CLIPScore's and VICR's papers differ, and both are kept

@@ -180,3 +180,9 @@ def test_the_commands(sqlite, played, tmp_path, memory):
         failed = run("ratings", *line)
         assert isinstance(failed.exception, UsageError)
         assert why in str(failed.exception)
+
+
+def test_the_export_holds_the_wording_that_raters_saw(sqlite, played):
+    told = json.loads(out(sqlite, played, "wording", "jsonl"))
+    assert told["kind"] == "rating game" and len(told["scale"]["levels"]) == 5
+    assert "names most of the objects" in told["scale"]["levels"][1]["meaning"]

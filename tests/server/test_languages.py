@@ -13,7 +13,7 @@ from jinja2 import nodes
 from server_studies import set_up
 
 import sightline
-from sightline.people import descriptions, forms, study, words
+from sightline.people import descriptions, forms, study, wording, words
 from sightline.people.scales import scale
 from sightline.people.training import Phase
 from sightline.server.app import MALFORMED, NO_WAY, SORRY, TITLES, create_app
@@ -127,7 +127,11 @@ def said_by_tables() -> dict[str, str]:
         SORRY,
         *descriptions.QUESTIONS,
     ]
-    told += [*ABOUT.values(), *RULES.values()]
+    told += [
+        *ABOUT.values(),
+        *RULES.values(),
+        *(line for lines in wording.INSTRUCTIONS.values() for line in lines),
+    ]
     told += [word for phase in get_args(Phase) for word in (phase, phase.capitalize())]
     told += ["open", "paused", "closed", "dispute open", "dispute accepted", "dispute rejected"]
     told += [

@@ -5,16 +5,20 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import types
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 from sightline.errors import Unscorable, UsageError
+from sightline.resources import Resource
 from sightline.vision import Picture, Pictures, load_regions
+from sightline.vision.detector import torchvision_models
 
 
 @pytest.fixture
@@ -211,5 +215,81 @@ def test_a_detector_from_the_hub_and_later_from_its_cache(
 
 def test_torchvision_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "torchvision.models", None)
-    with pytest.raises(UsageError, match="pip install torchvision"):
+    with pytest.raises(UsageError, match=r"pip install 'sightline\[detector\]'"):
         load_regions("detector:fasterrcnn_resnet50_fpn", 10)
+
+
+class TinyWeights:
+    """As torchvision's enumerations of weights are used: where they lie, and how pictures are prepared."""
+
+    url = "https://download.example/models/ssdlite320_tiny-0c12.pth"
+
+    def transforms(self) -> Callable[[Image.Image], torch.Tensor]:
+        return lambda image: torch.from_numpy(np.asarray(image, np.float32).transpose(2, 0, 1) / 255)
+
+
+class TinyDetections(torch.nn.Module):
+    """Random weights behind torchvision's contract: a list of pictures in, boxes and scores of each out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.layer = torch.nn.Conv2d(3, 5, 8, stride=8)
+
+    def forward(self, pictures: list[torch.Tensor]) -> list[dict[str, torch.Tensor]]:
+        found = []
+        for picture in pictures:
+            maps = self.layer(picture[None])[0].flatten(1)
+            _, high, wide = picture.shape
+            size = torch.tensor([wide, high])
+            start = maps[:2].sigmoid().T * size * 0.6
+            found.append(
+                {
+                    "boxes": torch.cat([start, start + maps[2:4].sigmoid().T * size * 0.4], 1),
+                    "scores": maps[4].sigmoid(),
+                }
+            )
+        return found
+
+
+def test_a_detector_of_torchvisions_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its models as they are called, on random weights: its own operators do not load beside a CPU build of PyTorch."""
+    model = TinyDetections()
+    places = tmp_path / "checkpoints"
+    places.mkdir()
+    torch.save(model.state_dict(), places / "ssdlite320_tiny-0c12.pth")
+    monkeypatch.setattr(torch.hub, "get_dir", lambda: str(tmp_path))
+
+    def get_model(name: str, weights: TinyWeights) -> TinyDetections:
+        if name != "ssdlite320_tiny":
+            raise ValueError(name)
+        return model
+
+    library = types.ModuleType("torchvision.models")
+    library.__dict__.update(
+        get_model=get_model, get_model_weights=lambda name: types.SimpleNamespace(DEFAULT=TinyWeights())
+    )
+    monkeypatch.setitem(sys.modules, "torchvision", types.ModuleType("torchvision"))
+    monkeypatch.setitem(sys.modules, "torchvision.models", library)
+    image = Image.fromarray(np.random.default_rng(0).integers(0, 256, (48, 64, 3), dtype=np.uint8))
+    image.save(tmp_path / "p.png")
+    regions = load_regions("detector:ssdlite320_tiny", 4)
+    (boxes,) = regions.propose([Pictures().load(tmp_path / "p.png")])
+    told = model([TinyWeights().transforms()(image)])[0]
+    best = told["boxes"][told["scores"].argsort(descending=True)[:4]]
+    assert np.allclose(boxes, best.detach().numpy(), atol=1e-4)
+    digest = Resource.file(places / "ssdlite320_tiny-0c12.pth").digest
+    assert regions.signature == f"ssdlite320_tiny-4@{digest}"
+    with pytest.raises(UsageError, match="torchvision has no detector 'ssdlite320_huge'"):
+        load_regions("detector:ssdlite320_huge", 4)
+
+
+def test_a_torchvision_that_does_not_fit_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(name: str) -> None:
+        raise RuntimeError("operator torchvision::nms does not exist\nand more")
+
+    monkeypatch.setattr("sightline.errors.importlib.import_module", broken)
+    with pytest.raises(
+        UsageError, match=r"do not fit each other \(operator torchvision::nms does not exist\)"
+    ):
+        torchvision_models()

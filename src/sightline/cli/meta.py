@@ -115,7 +115,7 @@ def meta(
         with run_progress() as progress:
             scored = score_items([*items, *bad], metrics, settings, engine=engine, progress=progress)
         found = evaluate(items, scored.scores, **chosen.rules(), samples=samples, seed=seed)
-        found = replace(found, notes=(*found.notes, *shared_notes(scored.evidence)))
+        found = replace(found, notes=(*found.notes, *scored.notes, *shared_notes(scored.evidence)))
         study = Findings(chosen, found, scored.signatures, scored.failures, place.name)
         write_findings(study, results)
         show_findings(study)

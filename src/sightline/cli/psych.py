@@ -1,5 +1,6 @@
 """`sightline psych`: how hard items are, how able raters are, how far they agree."""
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,9 @@ from sightline.psychometrics.pages.choices import (
 from sightline.psychometrics.pages.files import write_analysis
 from sightline.psychometrics.pages.verdicts import in_short
 from sightline.psychometrics.reading import RatingTable, read_expert, read_ratings
+
+SHOWN = 3
+"""Items named in a line."""
 
 
 @app.command()
@@ -115,9 +119,21 @@ def psych(
         console.print(f"Note: {escape(note)}.")
     console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
     if analysis.fit.responses.left_out:
-        for name, why in analysis.fit.responses.left_out.items():
-            errors.print(f"sightline: item '{name}' cannot be placed: {why}")
+        for line in _not_placed(analysis.fit.responses.left_out):
+            errors.print(line, markup=False, soft_wrap=True)
         raise typer.Exit(3)
+
+
+def _not_placed(left_out: Mapping[str, str]) -> Iterator[str]:
+    """A line for each reason; items.csv has all of them."""
+    for why in dict.fromkeys(left_out.values()):
+        names = [name for name, reason in left_out.items() if reason == why]
+        if len(names) == 1:
+            yield f"sightline: item '{names[0]}' cannot be placed: {why}"
+        else:
+            more = f", … ({len(names)})" if len(names) > SHOWN else ""
+            shown = ", ".join(f"'{name}'" for name in names[:SHOWN])
+            yield f"sightline: items {shown}{more} cannot be placed: {why}"
 
 
 def _choices(file: Path, out: Path, evidence: Path | None, metric: str, samples: int) -> bool:

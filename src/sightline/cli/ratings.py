@@ -21,6 +21,7 @@ class What(StrEnum):
     ratings = "ratings"
     vicr = "vicr"
     hl = "hl"
+    wording = "wording"
 
 
 @ratings.command("export")
@@ -30,7 +31,8 @@ def export_ratings(
     what: Annotated[
         What,
         typer.Option(
-            help="Single ratings, as psych reads them; items with their ratings, VICR's CSV or HL's form."
+            help="Single ratings, as psych reads them; items with their ratings, VICR's CSV, HL's form, or "
+            "the wording that raters see."
         ),
     ] = What.ratings,
     names: Annotated[bool, typer.Option("--names", help="Also the names people chose.")] = False,
@@ -42,6 +44,10 @@ def export_ratings(
     from sightline.server.start import existing_study
 
     form = out.suffix.removeprefix(".")
+    if what is What.wording:
+        if form not in ("json", "jsonl"):
+            raise UsageError(f"{out}: the wording is JSON; name it .json")
+        form = "jsonl"
     if form not in ("jsonl", "csv", "parquet"):
         raise UsageError(f"{out}: name it .jsonl, .csv or .parquet")
     if (what, form) in {(What.vicr, "jsonl"), (What.vicr, "parquet"), (What.hl, "csv"), (What.hl, "parquet")}:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,13 @@ class Encoder(Protocol):
     def truncated(self, text: str) -> bool:
         """Whether the text is longer than the encoder reads."""
         ...
+
+
+@runtime_checkable
+class KnowsPictures(Protocol):
+    """An encoder that knows pictures by their files, not by what is on them: vectors that were computed before."""
+
+    def encode_regions(self, regions: Sequence[tuple[Picture, Box | None]]) -> Vectors: ...
 
 
 class VectorStore(Protocol):
@@ -100,10 +107,15 @@ class Embedder:
         """One row per region; a box of None is the whole picture."""
         keys = [self._key("image", picture.digest, box) for picture, box in regions]
         by_key = dict(zip(keys, regions, strict=True))
+        known = self.encoder if isinstance(self.encoder, KnowsPictures) else None
         return self._rows(
             keys,
-            lambda missing: self.encoder.encode_images(
-                [picture.crop(box) for picture, box in map(by_key.__getitem__, missing)]
+            lambda missing: (
+                known.encode_regions([by_key[key] for key in missing])
+                if known
+                else self.encoder.encode_images(
+                    [picture.crop(box) for picture, box in map(by_key.__getitem__, missing)]
+                )
             ),
         )
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import UsageError
+from sightline.io.results import told, whole
 
 MATCHING, FOREIGN = 0.30, 0.17
 """Where CLIP ViT-B/32's cosines of captions with their own and with foreign pictures lie on average."""
@@ -114,13 +115,10 @@ def keep(signature: str, calibration: Calibration, *, stories: int, pairs: int, 
     kept = _Kept(
         encoder=signature, curve=curve, thetas=dict(calibration.thetas), stories=stories, pairs=pairs, on=on
     )
-    try:
+    with told(place):
         place.parent.mkdir(parents=True, exist_ok=True)
-        passing = place.with_name(f"{place.name}.{os.getpid()}")
-        passing.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n")
-        passing.replace(place)
-    except OSError as fault:
-        raise UsageError(f"{place}: the calibration cannot be written ({fault.strerror})") from None
+    with whole(place) as file:
+        file.write(msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n")
     return place
 
 

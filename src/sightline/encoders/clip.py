@@ -17,9 +17,11 @@ from PIL import Image
 
 from sightline.encoders.base import Vectors, encoders
 from sightline.encoders.calibration import Calibration
+from sightline.encoders.openai_layout import load_openai_layout
 from sightline.encoders.preprocess import Preprocess
 from sightline.errors import UsageError, extra
 from sightline.hub import device, load_pretrained
+from sightline.resources import Resource
 
 PROMPT: Final = "A photo depicts "
 """CLIPScore's (Hessel et al. 2021)."""
@@ -29,13 +31,16 @@ VIST_THETA: Final = 0.6159241924121119
 VIT_B_32: Final = "clip-vit-base-patch32"
 """How the hub, and a folder taken from it, name the one model that theta was measured with."""
 
+ROBERTAS: Final = ("roberta", "xlm-roberta", "camembert", "altclip")
+"""Text models whose first places are for padding: many multilingual ones."""
+
 PADDED_TO_THE_END: Final = ("siglip", "siglip2")
 """Models that were trained on texts padded to their full length and look at the padding."""
 
 IMAGES_AT_ONCE: Final = {"cpu": 8, "cuda": 64}
 TEXTS_AT_ONCE: Final = {"cpu": 8, "cuda": 256}
 """On a CPU eight fill the cores as well as more do, and leave fewer blanks to compute."""
-LENGTHS: Final = (8, 16, 32, 64)
+LENGTHS: Final = (8, 16, 32, 64, 128, 256, 512)
 """Tokens a text is padded to, where it may be padded to less than the full length."""
 
 
@@ -95,10 +100,20 @@ def thetas_of(name: str, config: Any) -> dict[str, float]:
     return {"phrases": VIST_THETA, "nouns": VIST_THETA}
 
 
+def longest_text(config: Any, tokenizer: Any) -> int:
+    """Tokens that a model reads: its places, less those that RoBERTa's kin leave free, and no more than its tokeniser
+    makes."""
+    places = int(config.max_position_embeddings)
+    if str(getattr(config, "model_type", "")).startswith(ROBERTAS):
+        places -= int(config.pad_token_id) + 1
+    return min(places, int(getattr(tokenizer, "model_max_length", None) or places))
+
+
 class Clip:
     """Unit vectors from a CLIP-like model: fp32 on the CPU, bf16 on a GPU."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, weights: Path | None = None) -> None:
+        """`weights`: a checkpoint in OpenAI's layout that takes the place of the model's own."""
         self._torch = extra("torch", "torch")
         transformers = extra("transformers", "torch")
         resource, (model, self._tokenizer, processor) = load_pretrained(
@@ -112,12 +127,17 @@ class Clip:
             raise UsageError(
                 f"{name}: a {model.config.model_type} does not put images and texts into one space"
             )
+        if weights is not None:
+            resource = Resource.of(
+                f"{weights}@{name}", [*((n, p) for n, p, _ in resource.files), ("weights", weights)]
+            )
+            load_openai_layout(model, weights)
         self._device = device()
         self._kind = self._device.split(":")[0]
         self._dtype = self._torch.bfloat16 if self._kind == "cuda" else self._torch.float32
         self._model: Any = lighter(model.eval().to(self._device, self._dtype))
         self._preprocess = Preprocess.of(processor)
-        self._full = int(model.config.text_config.max_position_embeddings)
+        self._full = longest_text(model.config.text_config, self._tokenizer)
         self._fixed = model.config.model_type in PADDED_TO_THE_END
         precision = "bf16" if self._kind == "cuda" else "fp32"
         self.resource = replace(resource, device=self._device, precision=precision)

@@ -26,6 +26,9 @@ options: Registry[Option] = Registry("option")
 for _name, _told in {
     "theta": "GROOViST's theta: `auto`, `corpus`, `shipped`, a number, or the folder of a run.",
     "fit_on": "The system that theta, idf and document frequencies are fitted on, instead of all.",
+    "support": "Similarity below which `unsupported` finds a phrase in no picture, instead of .8 of theta.",
+    "chair_objects": "COCO's instances_val2014.json, for `chair`: what is on the pictures.",
+    "chair_synonyms": "A list of what COCO's classes are called, for `chair`: a class a line, its names after it.",
     "idf": "Document frequencies of words: `auto`, `corpus`, `shipped`, the folder of a run, or a saved file.",
     "coherence": "A sequence classifier for `rovist-c`: NAME or PATH.",
     "vectors": "Word vectors in GloVe's text form, for `rovist-vg` and `wmd`.",
@@ -37,7 +40,7 @@ for _name, _told in {
     "meteor_jar": "METEOR's jar, for `meteor:engine=java`.",
     "spice_jar": "SPICE's jar, for `spice`.",
 }.items():
-    options.add(_name)(Option(_told, late=_name in ("theta", "idf", "fit_on")))
+    options.add(_name)(Option(_told, late=_name in ("theta", "idf", "fit_on", "support")))
 
 for _name, _told in {
     "judge_url": "The address of the server that judges are behind: `http://localhost:8000/v1`.",

@@ -16,6 +16,9 @@ from sightline.text.idf import Idf
 SCALE = 2.5
 """Published GROOViST works on CLIPScore's scale: 2.5 x max(0, cosine)."""
 
+SUPPORTED = 0.8
+"""Of theta, the mean similarity of phrases to their own pictures: docs/judges.md tells how well that divides them."""
+
 CHOICES = ("auto", "corpus", "shipped")
 """Words for where theta and idf come from; anything else is a number or a file."""
 
@@ -85,6 +88,40 @@ class Theta(Statistic[float]):
         if not math.isfinite(theta):
             raise UsageError(f"--theta {choice}: not a number to compare with")
         return Fit(theta, "given")
+
+
+@dataclass(frozen=True)
+class Support(Statistic[float]):
+    """The similarity below which a phrase is in no picture: a share of the encoder's own theta, whatever is scored."""
+
+    name = "support"
+
+    def check(self, tools: Tools) -> None:
+        self.fit((), tools)
+
+    def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[float]:
+        choice = tools.option("support")
+        if choice is None:
+            known = tools.embedder.calibration
+            if "phrases" not in known.thetas:
+                raise UsageError(
+                    f"no theta is known for the encoder {tools.embedder.signature}: run 'sightline calibrate "
+                    "--encoder E [FILE]' once, or give --option support=NUMBER"
+                )
+            return Fit(SUPPORTED * known.thetas["phrases"], known.source)
+        try:
+            given = float(choice)
+        except ValueError:
+            given = math.nan
+        if not math.isfinite(given):
+            raise UsageError(f"support={choice} is no number to compare with")
+        return Fit(given, "given")
+
+    def load(self, saved: Any) -> float:
+        return Theta().load(saved)
+
+    def told(self, fit: Fit[float]) -> str:
+        return Theta().told(fit)
 
 
 @dataclass(frozen=True)

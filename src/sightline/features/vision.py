@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from sightline.errors import Unscorable
 from sightline.features.base import Feature, Features, Tools
 from sightline.features.text import Phrases, Sentences, Units
 from sightline.items import Box, Item
+from sightline.text.sentences import split_sentences
 from sightline.vision.pictures import Picture
 
 SHORT = 16
@@ -196,18 +197,25 @@ def _split(rows: NDArray[Any], sizes: Sequence[int]) -> list[NDArray[Any]]:
     return np.split(rows, np.cumsum(sizes)[:-1]) if sizes else []
 
 
+Long = Literal["cut", "mean"]
+"""What becomes of a text that is longer than the encoder reads: it is cut, or read sentence by sentence."""
+
+
 @dataclass(frozen=True)
 class PairsValue:
     cosine: tuple[float, ...]
     """One for each sentence and its picture, calibrated."""
     truncated: tuple[int, ...]
     """Numbers of the sentences that were cut to the encoder's length."""
+    parts: tuple[tuple[int, int], ...] = ()
+    """Numbers of those that were read in parts, each with how many."""
 
 
 @dataclass(frozen=True)
 class PairSimilarity(Feature[PairsValue]):
     """Each sentence, with the encoder's prompt, against its own whole picture."""
 
+    long: Long = "cut"
     value = PairsValue
     reads_pictures = True
 
@@ -216,8 +224,8 @@ class PairSimilarity(Feature[PairsValue]):
 
     def compute(self, batch: Sequence[Features], tools: Tools) -> list[PairsValue | Unscorable]:
         embed = tools.embedder
-        jobs = [sentence_pairs(got, tools) for got in batch]
-        pairs = [pair for job in jobs if not isinstance(job, Unscorable) for pair in job]
+        jobs = [self._parts(sentence_pairs(got, tools), tools) for got in batch]
+        pairs = [pair for job in jobs if not isinstance(job, Unscorable) for parts in job for pair in parts]
         images = embed.regions([(picture, None) for _, picture in pairs])
         texts = embed.texts([sentence for sentence, _ in pairs])
         cosine = iter(embed.calibration(np.einsum("nd,nd->n", images, texts)).tolist())
@@ -225,14 +233,36 @@ class PairSimilarity(Feature[PairsValue]):
             job
             if isinstance(job, Unscorable)
             else PairsValue(
-                tuple(next(cosine) for _ in job),
-                cut([sentence for sentence, _ in job], tools),
+                tuple(_mean_cosine([next(cosine) for _ in parts]) for parts in job),
+                tuple(n for n, parts in enumerate(job) if cut([sentence for sentence, _ in parts], tools)),
+                tuple((n, len(parts)) for n, parts in enumerate(job) if len(parts) > 1),
             )
             for job in jobs
         ]
 
+    def _parts(
+        self, pairs: Sequence[tuple[str, Picture]] | Unscorable, tools: Tools
+    ) -> list[list[tuple[str, Picture]]] | Unscorable:
+        """Each pair, or where its sentence is too long and may be read in parts, a pair for each part."""
+        if isinstance(pairs, Unscorable):
+            return pairs
+        prompt = tools.embedder.calibration.prompt
+        found = []
+        for text, picture in pairs:
+            long = self.long == "mean" and bool(cut([text], tools))
+            parts = split_sentences(text.removeprefix(prompt)) if long else []
+            found.append(
+                [(prompt + part, picture) for part in parts] if len(parts) > 1 else [(text, picture)]
+            )
+        return found
+
     def signature(self, tools: Tools) -> Mapping[str, str]:
         return tools.embedder.calibrated_parts
+
+
+def _mean_cosine(parts: Sequence[float]) -> float:
+    """Of one text; of several parts the mean of what CLIPScore takes of each, which is nothing below 0."""
+    return parts[0] if len(parts) == 1 else sum(max(0.0, part) for part in parts) / len(parts)
 
 
 def sentence_pairs(got: Features, tools: Tools) -> list[tuple[str, Picture]] | Unscorable:

@@ -33,7 +33,15 @@ from sightline.functional.captions import (
     wmd,
 )
 from sightline.functional.corpora import confidence, consensus, diversity, pmi, points, self_bleu
-from sightline.functional.pictures import clipscore, refclipscore, tiger
+from sightline.functional.pictures import (
+    chair,
+    clipscore,
+    pac_s,
+    refclipscore,
+    refpac_s,
+    tiger,
+    unsupported,
+)
 from sightline.functional.stories import (
     d_hm,
     groovist,
@@ -49,6 +57,7 @@ __all__ = [
     "TextScores",
     "bertscore",
     "bleu",
+    "chair",
     "cider",
     "clipscore",
     "coco_scores",
@@ -64,11 +73,13 @@ __all__ = [
     "kendall_w",
     "krippendorff_alpha",
     "meteor",
+    "pac_s",
     "pairwise_agreement",
     "pearson",
     "pmi",
     "points",
     "refclipscore",
+    "refpac_s",
     "rouge_l",
     "rovist",
     "rovist_c",
@@ -80,5 +91,6 @@ __all__ = [
     "spearman",
     "temporal_misalignment",
     "tiger",
+    "unsupported",
     "wmd",
 ]

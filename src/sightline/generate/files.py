@@ -66,7 +66,7 @@ def caption_into(
     everything: list[Described] = []
     bad: list[Failure] = []
     with Journal(out, fingerprint) as journal:
-        for one in _known_or_described(describing, subjects, journal, progress):
+        for one in known_or_described(describing, subjects, journal, progress):
             if isinstance(one, Failure):
                 bad.append(one)
             else:
@@ -80,10 +80,17 @@ def caption_into(
     return len(items)
 
 
-def _known_or_described(
-    describing: Describing, subjects: Iterable[Subject | BadLine], journal: Journal, progress: Progress
+def known_or_described(
+    describing: Describing,
+    subjects: Iterable[Subject | BadLine],
+    journal: Journal,
+    progress: Progress,
+    run: str = "",
 ) -> Iterator[Described | Failure]:
-    """In the order of the input: what the journal knows, and what is described now, put into it batch by batch."""
+    """In the order of the input: what the journal knows, and what is described now, put into it batch by batch.
+
+    One journal may hold several runs over the same subjects, each by its name.
+    """
     axes = describing.captioning.axes
     waiting: list[Subject | BadLine] = []
 
@@ -91,12 +98,12 @@ def _known_or_described(
         for batch in told_of(describing, waiting):
             made = [one for one in batch if isinstance(one, Described)]
             by_subject = [made[n : n + len(axes)] for n in range(0, len(made), len(axes))]
-            journal.add((key_of(own[0].subject), [_kept(one) for one in own]) for own in by_subject)
+            journal.add((run + key_of(own[0].subject), [_kept(one) for one in own]) for own in by_subject)
             yield from batch
         waiting.clear()
 
     for count, subject in enumerate(subjects, 1):
-        known = None if isinstance(subject, BadLine) else journal.known.get(key_of(subject))
+        known = None if isinstance(subject, BadLine) else journal.known.get(run + key_of(subject))
         if known is None:
             waiting.append(subject)
         if len(waiting) >= 32 or (known is not None and waiting):

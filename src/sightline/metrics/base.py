@@ -27,6 +27,8 @@ class Metric:
     """
 
     name: ClassVar[str]
+    lower_is_better: ClassVar[bool] = False
+    """Whether the score counts faults, so that comparisons and correlations with people must be read the other way."""
 
     def needs(self) -> tuple[Feature[Any], ...]:
         """The features `score` reads."""

@@ -8,7 +8,7 @@ from sightline.errors import Unscorable
 from sightline.features.base import Feature, Features, Fitted
 from sightline.features.statistics import SCALE
 from sightline.features.text import Sentences
-from sightline.features.vision import PairSimilarity, ReferenceSimilarity
+from sightline.features.vision import Long, PairSimilarity, ReferenceSimilarity
 from sightline.items import Evidence, PairEvidence
 from sightline.metrics.base import Metric, metric
 
@@ -24,9 +24,15 @@ def refclipscore(clip_s: float, reference_cosines: Sequence[float]) -> float:
     return 2 * clip_s * best / (clip_s + best) if clip_s + best > 0 else 0.0
 
 
-def _evidence(
-    got: Features, scores: Sequence[float], parts: dict[str, float], notes: Sequence[str] = ()
+def pair_evidence(
+    got: Features,
+    similarity: PairSimilarity,
+    scores: Sequence[float],
+    parts: dict[str, float],
+    notes: Sequence[str] = (),
 ) -> Evidence:
+    """What each sentence got with its picture, and which of them the encoder could not read whole."""
+    found = got[similarity]
     sentences = got[Sentences()].sentences
     return Evidence(
         sentences=sentences,
@@ -35,7 +41,11 @@ def _evidence(
         ),
         parts=parts,
         notes=(
-            *(f"sentence {n + 1} was cut to the encoder's length" for n in got[PairSimilarity()].truncated),
+            *(f"sentence {n + 1} was cut to the encoder's length" for n in found.truncated),
+            *(
+                f"sentence {n + 1} is longer than the encoder reads: the mean over {k} parts"
+                for n, k in found.parts
+            ),
             *notes,
         ),
     )
@@ -46,12 +56,15 @@ def _evidence(
 class ClipScore(Metric):
     """Each sentence against its own picture as a whole; a story's score is the mean over its pairs."""
 
+    long: Long = "cut"
+
     def needs(self) -> tuple[Feature[Any], ...]:
-        return (Sentences(), PairSimilarity())
+        return (Sentences(), PairSimilarity(self.long))
 
     def score(self, got: Features, fitted: Fitted) -> tuple[float, Evidence]:
-        scores = [clipscore(cosine) for cosine in got[PairSimilarity()].cosine]
-        return sum(scores) / len(scores), _evidence(got, scores, {})
+        similarity = PairSimilarity(self.long)
+        scores = [clipscore(cosine) for cosine in got[similarity].cosine]
+        return sum(scores) / len(scores), pair_evidence(got, similarity, scores, {})
 
 
 @metric("refclipscore")
@@ -72,4 +85,6 @@ class RefClipScore(Metric):
         best = max(0.0, *references.cosine)
         notes = [f"reference {n + 1} was cut to the encoder's length" for n in references.truncated]
         score = refclipscore(clip_s, references.cosine)
-        return score, _evidence(got, [clip_s], {"clipscore": clip_s, "best reference": best}, notes)
+        return score, pair_evidence(
+            got, PairSimilarity(), [clip_s], {"clipscore": clip_s, "best reference": best}, notes
+        )

@@ -8,7 +8,6 @@ from typing import Any
 from sightline.errors import UsageError
 from sightline.people.descriptions import QUESTIONS, check_description
 from sightline.people.study import SINGLE, Study
-from sightline.people.words import speaker
 
 TIE = "tie"
 """The answer of one who finds neither of two texts truer."""
@@ -56,7 +55,7 @@ def check_given(study: Study, content: Mapping[str, Any], given: Mapping[str, An
     """The answers, complete and on the scale; or the first thing that is wrong with them."""
     names = names_of(study, content)
     if missing := next((name for name in names if given.get(name) in (None, "")), None):
-        say = speaker(study.language)
+        say = study.say
         open_one = say("Answer every question: '{name}' is still open", name=missing)
         raise UsageError(say(MISSING[missing]) if missing in MISSING else open_one)
     if too_much := next((name for name in given if name not in names), None):
@@ -88,7 +87,7 @@ MISSING = {
 
 def _description(study: Study, given: Mapping[str, str]) -> dict[str, str]:
     texts = {name: " ".join(text.split()) for name, text in given.items()}
-    say = speaker(study.language)
+    say = study.say
     broken = [fault for fault in check_description(texts, study.kept_rules, say) if fault.refused]
     if broken:
         raise UsageError(f"{say(QUESTIONS[broken[0].axis])} {broken[0].message}")

@@ -138,6 +138,10 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hold_minutes: float = 60
     platform: Platform | None = None
     language: str = "en"
+    guidance: tuple[str, ...] = ()
+    """Lines that stand in the instructions instead of the kind's own."""
+    texts: dict[str, str] = {}
+    """Any text that raters see, in the study's own words, by its English wording."""
 
     def __post_init__(self) -> None:
         if not self.title.strip() or len(self.title) > 200:
@@ -147,6 +151,8 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if isinstance(self.ratings_per_item, Until) and self.kind not in SINGLE:
             raise ValueError("ratings_per_item as a rule is for kinds that ask for one level per item")
         words.catalogue(self.language)
+        if odd_text := next((text for text in self.texts if text not in words.every_text()), None):
+            raise ValueError(f"texts: {words.nearest(odd_text)}")
         least = min(1 if number is None else number for number in (self.items_per_person, self.places))
         if least < 1 or self.hold_minutes <= 0:
             raise ValueError("items_per_person, places and hold_minutes are above 0")
@@ -158,6 +164,11 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("lease_minutes lies between 0.5 and 1440")
         if self.items and self.assemble:
             raise ValueError("give items or assemble, not both")
+
+    @property
+    def say(self) -> words.Say:
+        """The voice of the study: its language, and its own words where it has some."""
+        return words.speaker(self.language, tuple(self.texts.items()))
 
     @property
     def levels(self) -> Scale:

@@ -1,5 +1,6 @@
 """What the interface says, in the study's language: English texts are the keys of every catalogue."""
 
+import difflib
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -42,10 +43,25 @@ def catalogue(language: str) -> dict[str, str]:
     return found
 
 
+def every_text() -> frozenset[str]:
+    """All that the interface says to raters, in English: what a study may put in its own words."""
+    return frozenset().union(*(catalogue(language) for language in languages()))
+
+
+def nearest(text: str) -> str:
+    """That a text is none of the interface's, and the one that was probably meant."""
+    near = difflib.get_close_matches(text, every_text(), n=1, cutoff=0.5)
+    meant = f"; did you mean '{near[0]}'?" if near else ""
+    return f"'{text[:80]}' is no text of the interface{meant}"
+
+
 @cache
-def speaker(language: str) -> Say:
-    """The voice of a language. A text that its catalogue lacks, such as a study's own, stays as it is."""
-    known = catalogue(language)
+def speaker(language: str, own: tuple[tuple[str, str], ...] = ()) -> Say:
+    """The voice of a language. A text that its catalogue lacks, such as a study's own, stays as it is.
+
+    `own` are texts that a study says in its own words, by their English ones.
+    """
+    known = {**catalogue(language), **dict(own)}
 
     def say(text: str, /, **values: object) -> str:
         told = known.get(text, text)

@@ -11,9 +11,9 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from sightline.people.words import direction, speaker
+from sightline.people.words import direction
 from sightline.server.context import keep_session, server_of, session_of
-from sightline.server.voice import language_of
+from sightline.server.voice import language_of, voice_of
 
 HERE = Path(str(importlib.resources.files("sightline.server")))
 STATIC = HERE / "static"
@@ -53,7 +53,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> H
             is_staff=session.staff is not None,
             language=language,
             direction=direction(language),
-            **{"_": speaker(language), **values},
+            **{"_": voice_of(request, values.get("stored")), **values},
         )
     )
     response = HTMLResponse(text, status_code=status)

@@ -111,18 +111,26 @@ class Transformers:
         ]
 
 
+def torchvision_models() -> Any:
+    """torchvision's models; a build that does not fit the installed PyTorch is told in one line."""
+    try:
+        return extra("torchvision.models", "detector")
+    except RuntimeError as fault:  # its operators are missing
+        raise UsageError(
+            f"torchvision and PyTorch do not fit each other ({str(fault).splitlines()[0]}): install builds of one "
+            "kind, both for this processor or both for the same CUDA"
+        ) from None
+
+
 class Torchvision:
     """Faster R-CNN, RetinaNet, SSD and their like, with their published weights."""
 
     def __init__(self, name: str) -> None:
         self._torch = extra("torch", "torch")
+        models = torchvision_models()
         try:
-            from torchvision.models import get_model, get_model_weights
-        except ImportError:
-            raise UsageError(f"detector:{name} needs torchvision: pip install torchvision") from None
-        try:
-            weights = get_model_weights(name).DEFAULT
-            model = get_model(name, weights=weights)
+            weights = models.get_model_weights(name).DEFAULT
+            model = models.get_model(name, weights=weights)
         except ValueError:
             raise UsageError(f"torchvision has no detector '{name}'") from None
         except OSError as fault:

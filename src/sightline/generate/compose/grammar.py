@@ -38,8 +38,9 @@ def _finite(tree: Tree, root: int) -> bool:
 def _disagreement(tree: Tree, place: int) -> list[str]:
     subject, head = tree.words[place], tree.heads[place]
     verbs = _verbs(tree, head)
-    if not verbs or verbs[0] < place:
-        return []  # a question, or `there is`: what follows is the subject
+    there = any(tree.words[child].text.lower() == "there" for child in tree.children(head) if child < place)
+    if not verbs or (verbs[0] < place and not there):
+        return []  # a question
     if any(
         tree.labels[child] == "mark" and tree.words[child].text.lower() == "to"
         for child in tree.children(head)

@@ -89,7 +89,8 @@ def read_clause(text: str, tree: Tree) -> Clause:
         plural = is_plural(head, tree, subject)
         named = text[words[start].start : words[end - 1].end]
         named = re.sub(r"^th(?:is|at)(?= )", "these", named) if plural else named
-        predicate = finite(text[words[end - 1].end :].strip(" ,"), words[end:], plural)
+        rest = text[words[end - 1].end :].strip(" ,")  # after `there` the verb agrees with what follows it
+        predicate = rest if head.text.lower() == "there" else finite(rest, words[end:], plural)
         return Clause("clause", named, head.text, plural, predicate, text[: words[start].start])
     first = next((word for word in words if word.tag not in ("ADV", "PUNCT")), words[0])
     low = first.text.lower()
@@ -139,13 +140,16 @@ def is_plural(head: Word, tree: Tree, place: int) -> bool:
     word = head.text.lower()
     if word in PRONOUNS:
         return PRONOUNS[word]
+    if head.tag == "NUM":
+        return word not in ("one", "1")
     joined = any(tree.labels[child] == "conj" for child in tree.children(place))
     counted = any(
         tree.labels[child] == "nummod" and tree.words[child].text.lower() not in ("one", "1")
         for child in tree.children(place)
     )
     many = any(tree.words[child].text.lower() in ("these", "those", "many") for child in tree.children(place))
-    return joined or counted or many or word in PLURALS or (word.endswith("s") and head.lemma.lower() != word)
+    formed = word in PLURALS or word.endswith("men") or (word.endswith("s") and head.lemma.lower() != word)
+    return joined or counted or many or formed
 
 
 def _be(plural: bool) -> str:
@@ -196,10 +200,14 @@ def read_place(text: str, tree_of: "TreeOf") -> tuple[str, Clause | None]:
 def _determined(phrase: str, tree: Tree, root: Word) -> str:
     """The phrase with an article, where it is one thing and has none."""
     first = tree.words[0]
-    if first.tag in ("DET", "PRON", "NUM", "PROPN") or root.tag == "PROPN":
+    if first.tag in ("DET", "PRON", "NUM") or (first.tag == "PROPN" and first.text[0].isupper()):
         return phrase
     noun = root.text.lower()
-    if noun in MASS or (noun.endswith("s") and root.lemma.lower() != noun) or root.tag not in ("NOUN", "ADJ"):
+    if (
+        noun in MASS
+        or (noun.endswith("s") and root.lemma.lower() != noun)
+        or root.tag not in ("NOUN", "PROPN", "ADJ")
+    ):
         return phrase
     return with_article(phrase)
 

@@ -193,7 +193,7 @@ def judged(
     more = [f"{counted(lost, 'line')} could not be read as an item: failures.jsonl says why"] if lost else []
     found = compared(
         board, groups=groups, against=asked.against, human=asked.human, noun=_noun(summary, asked),
-        notes=[*notes, *_of_failures(board), *more], samples=asked.samples,
+        notes=[*notes, *_of_faults(board), *_of_failures(board), *more], samples=asked.samples,
     )  # fmt: skip
     return Told(found, board, summary, scores, failures, items, asked.samples)
 
@@ -203,6 +203,16 @@ def _noun(summary: Mapping[str, Any], asked: Asked) -> str:
     if captions is None:
         return "story" if asked.human else "item"
     return "caption" if captions == summary["items"] else "item" if captions else "story"
+
+
+def _of_faults(board: Board) -> list[str]:
+    """Which metrics are to be read the other way."""
+    known = {spec: board.metric(spec) for spec in board.columns}
+    return [
+        f"{spec} counts faults: lower is better"
+        for spec, found in known.items()
+        if found and found.lower_is_better
+    ]
 
 
 def _of_failures(board: Board) -> list[str]:

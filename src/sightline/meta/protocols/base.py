@@ -6,10 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypedDict, TypeVar
 
-import pyarrow.parquet as pq
-
 from sightline.errors import BadLine, UsageError
-from sightline.io import Reader, TableFile
+from sightline.io import Reader, TableFile, read_rows
 from sightline.items import Item
 from sightline.meta.ratings import Scale
 from sightline.registry import Registry, build, parse_spec
@@ -149,11 +147,9 @@ def pictures_of(data: Path, parquet: str, key: str) -> Path:
     if (folder / WHOLE).is_file():
         return folder
     folder.mkdir(parents=True, exist_ok=True)
-    with pq.ParquetFile(source) as found:
-        for batch in found.iter_batches(64, columns=[key, "image"]):
-            for name, content in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                part = folder / f".{name}.{os.getpid()}.part"
-                part.write_bytes(content)
-                part.replace(folder / f"{name}.webp")
+    for _, row in read_rows(source, [key, "image"]):
+        part = folder / f".{row[key]}.{os.getpid()}.part"
+        part.write_bytes(row["image"])
+        part.replace(folder / f"{row[key]}.webp")
     (folder / WHOLE).touch()
     return folder

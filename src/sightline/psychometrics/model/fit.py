@@ -122,7 +122,7 @@ class ModelFit:
             errors = _errors(slopes @ covariance @ slopes.T)
         else:
             mean, sd = float(found.point[0]), float(np.exp(found.point[-1]))
-            errors = np.sqrt([covariance[0, 0], covariance[-1, -1] * sd**2])
+            errors = _errors(np.diag([covariance[0, 0], covariance[-1, -1] * sd**2]))
         return Coefficient("mean", mean, float(errors[0])), Coefficient("sd", sd, float(errors[1]))
 
     @property

@@ -16,10 +16,11 @@ from sightline.io.ratings import EXCLUDED, VOTES
 from sightline.people.consensus import Tally
 from sightline.people.likely_levels import likely_levels
 from sightline.people.quality import quality_consensus, weights
+from sightline.people.wording import wording
 from sightline.server.exchange import rows as r
 from sightline.server.storage.studies import StoredStudy
 
-What = Literal["items", "ratings", "vicr", "hl"]
+What = Literal["items", "ratings", "vicr", "hl", "wording"]
 Form = Literal["jsonl", "csv", "parquet"]
 VICR_COLUMNS = 7
 CHECKED = ("probation", "gold", "attention")
@@ -32,6 +33,8 @@ def export(connection: Connection, stored: StoredStudy, what: What, form: Form, 
         return _vicr(connection, stored)
     if what == "hl":
         return _jsonl(_hl(connection, stored))
+    if what == "wording":
+        return json_line(wording(stored.study)).encode()
     if what == "ratings":
         found = [msgspec.to_builtins(row) for row in r.rating_rows(connection, stored, names)]
         parameters = stored.study.platform.names if stored.study.platform else ()

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sightline.people.descriptions import DEFAULT_RULES, check_description
 from sightline.people.notices import told
-from sightline.people.words import english, speaker
+from sightline.people.words import english
 from sightline.server.context import Problem, Server, check_csrf, check_limit, rater_of, server_of, session_of
 from sightline.server.storage import answers, assignment
 from sightline.server.storage.answers import Outcome, Submission
@@ -101,7 +101,7 @@ def outcome_out(stored: StoredStudy, outcome: Outcome, root: str) -> dict[str, A
 
 def notice_out(stored: StoredStudy, notice: dict[str, Any] | None) -> str:
     """What a rater is told between two items, in words."""
-    return told(notice, stored.study, speaker(stored.study.language))
+    return told(notice, stored.study, stored.study.say)
 
 
 def rater_for_answer(request: Request, slug: str, csrf: str | None) -> int:
@@ -167,6 +167,6 @@ async def check(
         raise Problem(401, "Join a study first.")
     check_limit(request, "answer", session.id)
     study = server.study(body.study).study if body.study in session.raters else None
-    rules, say = (study.kept_rules, speaker(study.language)) if study else (DEFAULT_RULES, english)
+    rules, say = (study.kept_rules, study.say) if study else (DEFAULT_RULES, english)
     found = check_description(body.model_dump(exclude={"study"}), rules, say, advise=say is english)
     return _json({"complaints": found})

@@ -8,7 +8,7 @@ from fastapi.responses import RedirectResponse
 
 from sightline.people import descriptions
 from sightline.people.forms import levels_of, words_of
-from sightline.people.words import Say, speaker
+from sightline.people.words import Say
 from sightline.server import charts
 from sightline.server.context import Problem, check_csrf, check_limit, rater_of, server_of
 from sightline.server.pages import page
@@ -29,7 +29,7 @@ def record(request: Request, slug: str) -> Response:
         rows = records.own(connection, rater["id"])
         days = records.daily(connection, rater["id"])
         rank = raters.rank(connection, stored.id, rater["points"])
-    say = speaker(stored.study.language)
+    say = stored.study.say
     given = [row for row in rows if row["phase"] not in TRAINING]
     running, sums = 0, []
     for row in reversed(given):

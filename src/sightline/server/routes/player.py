@@ -12,7 +12,7 @@ from sightline.people import descriptions, study
 from sightline.people.assignment import draw
 from sightline.people.forms import TIE, words_of
 from sightline.people.notices import told
-from sightline.people.words import speaker
+from sightline.people.wording import lines_of
 from sightline.server.context import Problem, check_csrf, check_limit, rater_of, server_of, session_of
 from sightline.server.pages import page
 from sightline.server.routes.api import TOKEN, task_out, turn_job
@@ -62,7 +62,7 @@ async def _page(
     row, task = await server.write(turn_job(server, stored, rater_of(request, stored.slug)))
     if task is None:
         return await _done(request, stored, row)
-    say, back = speaker(stored.study.language), (row.notice or {}).get("given")
+    say, back = stored.study.say, (row.notice or {}).get("given")
     with server.database.read() as connection:
         extent = assignment.extent(connection, stored, row)
     values: dict[str, Any] = {
@@ -78,7 +78,7 @@ async def _page(
         "can_take_back": bool(row.last),
         "questions": descriptions.QUESTIONS,
         "examples": descriptions.EXAMPLES,
-        "instructions": descriptions.INSTRUCTIONS,
+        "instructions": lines_of(stored.study),
         "preference": study.PREFERENCE,
         "marking_text": study.MARKING,
         "tie": TIE,

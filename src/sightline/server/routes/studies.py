@@ -143,13 +143,13 @@ def revoke(request: Request, slug: str, number: int, csrf: Annotated[str, Form()
 def export(
     request: Request,
     slug: str,
-    what: Literal["items", "ratings", "vicr", "hl"] = "items",
+    what: Literal["items", "ratings", "vicr", "hl", "wording"] = "items",
     form: Literal["jsonl", "csv", "parquet"] = "jsonl",
     names: bool = False,
 ) -> Response:
     """The study's data; people stay nameless unless names are asked for, by one who looks after them."""
     desk = looking(request, slug, "moderator" if names else "viewer")
-    if (what == "vicr" and form != "csv") or (what == "hl" and form != "jsonl"):
+    if (what == "vicr" and form != "csv") or (what in ("hl", "wording") and form != "jsonl"):
         raise UsageError("The VICR form is CSV, the HL form is JSON Lines.")
     with desk.server.database.read() as connection:
         content = exchange.export(connection, desk.stored, what, form, names=names)

@@ -13,7 +13,6 @@ from sightline.people.consensus import Tally, expert
 from sightline.people.feedback import Feedback, feedback
 from sightline.people.forms import Given, check_given
 from sightline.people.scales import Scale
-from sightline.people.words import speaker
 from sightline.server.storage import assignment, late, lessons, taken_back
 from sightline.server.storage import schema as t
 from sightline.server.storage.assignment import Task
@@ -210,7 +209,7 @@ def _hear(stored: StoredStudy, item: Held, tally: Tally, given: Given, phase: st
     training = item.role == "training" and phase != "qualification"
     if given.value is None or not (stored.study.is_game or training):
         return None
-    say = speaker(stored.study.language)
+    say = stored.study.say
     heard = feedback(tally, given.value, stored.study.first_points, item.role != "main", say)
     why = item.content.get("why") if item.role == "training" else None
     return replace(heard, why=f"{heard.why} {why}") if why else heard
@@ -251,7 +250,7 @@ def _replay(
     heard = None
     hidden = row.phase == "probation" and row.consensus is None
     if row.points is not None and row.value is not None and not hidden:
-        say = speaker(stored.study.language)
+        say = stored.study.say
         before, known = _before(connection, stored, row), row.phase != "play"
         heard = feedback(before, row.value, stored.study.first_points, known, say)
     task = assignment.current(connection, stored, rater, now)

@@ -11,7 +11,9 @@ import torch
 from numpy.typing import NDArray
 
 from sightline.encoders.base import unit as unit_rows
-from sightline.encoders.calibration import fit_curve
+from sightline.encoders.calibration import HIGH, LOW, Curve, fit_curve
+from sightline.errors import UsageError
+from sightline.io.results import ResultFolder
 from sightline.train.pocket.export import (
     export_image,
     export_pieces,
@@ -75,6 +77,10 @@ TINY = PocketRecipe(
 )
 
 
+UNCALIBRATED = Curve(LOW, HIGH, 3.0, 0.3)
+"""What a trial of a few steps gets."""
+
+
 def train(
     data: Path,
     teacher: str,
@@ -86,8 +92,7 @@ def train(
 ) -> dict[str, float]:
     """Train and write the model's files; returns what was measured on the dev pictures."""
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
+    with ResultFolder(out) as results, tempfile.TemporaryDirectory() as folder:
         packed = Path(folder)
         pack(data, packed, limit=recipe.rows)
         store = load_store(packed, Teacher(teacher, device), device, made=made)
@@ -96,16 +101,17 @@ def train(
         net = trainer.average
         boxed, dev_boxed = (load_boxed(packed, name, device) for name in ("coco_train", "coco_dev"))
         head, recall = fit_proposer(net.image, boxed, dev_boxed, recipe.propose, device, log)
-    measured = {**evaluate(net, store), "proposer_recall": recall["recall"]}
-    images, texts, own = vectors_of(net, store)
-    net, head = net.cpu(), head.cpu()
-    export_image(net.image, out / "image.onnx")
-    export_text(net.text, out / "text.onnx")
-    export_proposer(head, net.image.config.side, out / "proposer.onnx")
-    export_pieces(net.text.table.numpy(), store.pieces, out)
-    image_centre, text_centre = CENTRED * images.mean(0), CENTRED * texts.mean(0)
-    calibration = calibrate(unit_rows(images - image_centre), unit_rows(texts - text_centre), own)
-    export_space(out, image_centre, text_centre, calibration)
+        measured = {**evaluate(net, store), "proposer_recall": recall["recall"]}
+        images, texts, own = vectors_of(net, store)
+        net, head = net.cpu(), head.cpu()
+        image_centre, text_centre = CENTRED * images.mean(0), CENTRED * texts.mean(0)
+        calibration = calibrate(unit_rows(images - image_centre), unit_rows(texts - text_centre), own, log)
+        with results.staged() as place:
+            export_image(net.image, place / "image.onnx")
+            export_text(net.text, place / "text.onnx")
+            export_proposer(head, net.image.config.side, place / "proposer.onnx")
+            export_pieces(net.text.table.numpy(), store.pieces, place)
+            export_space(place, image_centre, text_centre, calibration)
     return measured
 
 
@@ -117,11 +123,16 @@ def vectors_of(net: Learner, store: Store) -> tuple[NDArray[Any], NDArray[Any], 
     return images, texts, np.repeat(np.arange(len(images)), 5)
 
 
-def calibrate(images: NDArray[Any], texts: NDArray[Any], own: NDArray[np.int64]) -> dict[str, float]:
-    """The logistic curve that brings matching and foreign pairs to CLIP's means."""
+def calibrate(
+    images: NDArray[Any], texts: NDArray[Any], own: NDArray[np.int64], log: Callable[[Any], None] = print
+) -> dict[str, float]:
+    """The logistic curve that brings matching and foreign pairs to CLIP's means; a guess where nothing was learned."""
     similarity = texts @ images.T
     rows = np.arange(len(texts))
     matching, foreign = similarity[rows, own], similarity[rows, (own + 1) % len(images)]
-
-    curve = fit_curve(matching, foreign)
+    try:
+        curve = fit_curve(matching, foreign)
+    except UsageError as fault:
+        log(f"not calibrated: {fault}")
+        curve = UNCALIBRATED
     return {name: round(value, 4) for name, value in asdict(curve).items()}
