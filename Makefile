@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+AXE    := $(VENV)/npm/node_modules/axe-core/axe.min.js
 
 .PHONY: demo test bench lint docs clean system
 
@@ -23,11 +24,14 @@ bench: $(VENV)/dev.stamp
 docs: $(VENV)/dev.stamp
 	$(BIN)/python docs/generate.py
 
-# Chromium draws the pages in the tests, PostgreSQL stores ratings. Where they cannot be installed, those tests say why they were skipped.
+# Chromium draws the pages in the tests and axe-core looks for what shuts people out, PostgreSQL stores ratings. Where they cannot be installed, those tests say why they were skipped.
 system:
 	@command -v pg_ctl >/dev/null || ls /usr/lib/postgresql/*/bin/pg_ctl >/dev/null 2>&1 || { [ "$$(id -u)" = 0 ] && \
 	  command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq postgresql; } || \
 	  echo "PostgreSQL is missing: its storage tests will be skipped"
+	@test -f $(AXE) || { command -v npm >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	  apt-get update -qq && apt-get install -y -qq npm; } && npm install --silent --no-save --prefix $(VENV)/npm axe-core@4.10.3; } || \
+	  echo "axe-core could not be installed: the tests of what pages are to those who cannot see will be skipped"
 	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
 	  apt-get update -qq && apt-get install -y -qq chromium; } || echo "chromium is missing: browser tests will be skipped"
 

@@ -302,7 +302,9 @@ def test_settings_leave_as_a_file_that_says_the_same(server, browser):  # noqa: 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_form_says_what_the_study_says(kind):
     settings, *_ = KINDS[kind]
-    study = parse_study(f'kind = "{kind}"\ntitle = "T"\nlease_minutes = 3\n{settings}', "toml")
+    study = parse_study(
+        f'kind = "{kind}"\ntitle = "T"\nlease_minutes = 3\n{settings}\n[texts]\nSkip = "Pass"', "toml"
+    )
     again = study_form.study_from(kind, study_form.fields_of(study), study)
     assert again == study
     assert parse_study(toml(settings_of(study)), "toml") == study

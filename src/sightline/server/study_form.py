@@ -43,6 +43,7 @@ def fields_of(study: Study, public: bool = False) -> dict[str, str]:
         "instructions": study.instructions,
         "language": study.language,
         "consent": study.consent_text or "",
+        "texts": "\n".join(f"{text} = {own}" for text, own in study.texts.items()),
         "public": _yes(public),
         "scale": OWN if own else str(study.scale or ""),
         "own_question": own.question if own else "",
@@ -114,6 +115,7 @@ def _asked(fields: Fields) -> dict[str, Any]:
         "title": " ".join(fields.get("title", "").split()),
         "instructions": fields.get("instructions", "").strip(),
         "language": fields.get("language") or "en",
+        "texts": _own_words(fields.get("texts", "")),
         "items_per_person": _whole(fields, "items_per_person", "Items per person"),
         "places": _whole(fields, "places", "Places"),
         "lease_minutes": _real(fields, "lease_minutes", "Minutes for an item", 10.0),
@@ -127,6 +129,17 @@ def _consent(kind: str, text: str) -> str | None:
     text = text.replace("\r\n", "\n").strip()
     usual = CONSENT if kind == "grounding survey" else ""
     return None if text == usual else text
+
+
+def _own_words(lines: str) -> dict[str, str]:
+    """A text of the interface a line: its English wording, an equals sign, the study's own."""
+    found = {}
+    for line in filter(None, (line.strip() for line in lines.splitlines())):
+        text, sign, own = line.partition(" = ")
+        if not sign or not own.strip():
+            raise UsageError(f"texts: write '{line[:40]}' as the English text = your own")
+        found[text.strip()] = own.strip()
+    return found
 
 
 def _how_many(fields: Fields) -> dict[str, Any]:

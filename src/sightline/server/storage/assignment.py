@@ -122,6 +122,13 @@ _HELD_BY_OTHERS = (
 _LEFT = select(func.count()).where(
     t.Item.study_id == bindparam("study"), t.Item.role == "main", _OPEN, _FREE, ~_ANSWERED, ~_SKIPPED
 )
+_HELD_ALONE = (
+    select(func.count())
+    .select_from(t.Lease)
+    .join(t.Item, t.Item.id == t.Lease.item_id)
+    .where(t.Lease.rater_id == bindparam("rater"), t.Item.role == "main", ~_FREE)
+)
+"""The item before a rater, where it is not among those with free places."""
 _LESSONS = Statement(
     select(t.Item.id).where(
         t.Item.study_id == bindparam("study"), t.Item.role == literal_column("'training'"), _OPEN
@@ -201,7 +208,7 @@ def extent(connection: Connection, stored: StoredStudy, rater: Player) -> int:
     most = stored.study.items_per_person
     key = {"study": stored.id, "rater": rater.id, "round": 0}
     left = connection.execute(_LEFT, key).scalar_one()
-    held = connection.execute(select(func.count()).where(t.Lease.rater_id == rater.id)).scalar_one()
+    held = connection.execute(_HELD_ALONE, key).scalar_one()
     all_there_is = int(rater.rated + left + held)
     return all_there_is if most is None else min(most, all_there_is)
 
