@@ -88,7 +88,7 @@ def test_references_are_those_of_the_axis(hl: Path, saying: Tell, tmp_path: Path
     page = (tmp_path / "out/report.html").read_text()
     assert page.count("data:image/webp") == 2 and "a lawn" in page
     told = command("caption", hl, "-c", "saying", "--axis", "rationale", "-o", tmp_path / "why")
-    assert "No caption of the axis 'rationale' is in the file (it has 3 of action, 3 of scene)" in told
+    assert "No caption of the axis 'rationale' is in the file (it has 3 of scene, 3 of action)" in told
     assert not any("references" in row for row in lines(tmp_path / "why/captions.jsonl"))
 
 
