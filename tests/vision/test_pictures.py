@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from sightline.errors import Unscorable
-from sightline.vision.pictures import FULL_PIXELS, MOST_PIXELS, Pictures
+from sightline.vision.decoding import FULL_PIXELS, MOST_PIXELS
+from sightline.vision.pictures import Pictures
 
 
 @pytest.fixture

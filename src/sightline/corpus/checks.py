@@ -6,7 +6,7 @@ from typing import Any
 from PIL import Image, UnidentifiedImageError
 
 from sightline.io.items import parse_number, parse_text
-from sightline.vision.pictures import FORMATS
+from sightline.vision.decoding import FORMATS
 
 LONGEST = 20_000
 """Characters of a caption. What is longer is some other text, and would drown the statistics."""

@@ -70,6 +70,8 @@ class Feature(Generic[V]):
     value: ClassVar[type]
     reads_pictures: ClassVar[bool] = False
     """Whether it opens the item's picture files, so that they are worth decoding ahead."""
+    shows_pictures: ClassVar[bool] = False
+    """Whether it has picture files shown to somebody else, and decodes them only then."""
     reads_rivals: ClassVar[bool] = False
     """Whether it holds the item's text against other texts on its pictures."""
 

@@ -44,6 +44,7 @@ class Judgement(Feature[JudgementValue]):
     samples: int = 5
     explain: bool = False
     value = JudgementValue
+    shows_pictures = True
 
     def needs(self) -> tuple[Feature[Any], ...]:
         return (Sentences(),)
@@ -116,6 +117,7 @@ class Preference(Feature[PreferenceValue]):
 
     model: str
     value = PreferenceValue
+    shows_pictures = True
     reads_rivals = True
 
     def needs(self) -> tuple[Feature[Any], ...]:
@@ -168,6 +170,7 @@ class YesProbability(Feature[YesValue]):
 
     model: str
     value = YesValue
+    shows_pictures = True
 
     def needs(self) -> tuple[Feature[Any], ...]:
         return (Sentences(),)

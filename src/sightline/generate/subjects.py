@@ -13,7 +13,7 @@ from sightline.io.item_rows import ItemRows
 from sightline.io.pictures import picture_path
 from sightline.io.source import KINDS
 from sightline.items import Item
-from sightline.vision.pictures import FORMATS
+from sightline.vision.decoding import FORMATS
 
 SUFFIXES: Final = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".jp2", ".ppm")
 CORPORA: Final = ("Hl", "CocoCaptions", "Flickr8k")

@@ -10,6 +10,7 @@ from typing import Any
 from sightline.errors import UsageError, unknown
 from sightline.io.table import Row, read_rows
 from sightline.items import Item
+from sightline.meta.correlation import ACCURACY
 from sightline.meta.evaluate import Evaluation, evaluate
 from sightline.meta.protocols import make_protocol
 from sightline.meta.protocols import protocols as known_protocols
@@ -178,11 +179,14 @@ def _verdict(row: PublishedNumber, evaluation: Evaluation | None, reason: str | 
     if evaluation is None:
         return CheckedNumber(row, None, None, f"not runnable here: {reason}")
     correlation = evaluation.row(row.metric, row.criterion).correlation
-    value = correlation.values[row.coefficient]
+    found = evaluation.row(row.metric, row.criterion)
+    value, n = found.values[row.coefficient], correlation.n
+    if row.coefficient == ACCURACY:
+        n = found.preferences.pairs
     if value is None:
         return CheckedNumber(row, None, correlation.n, f"not defined here: {correlation.why}")
     gap = 100 * value - row.value
     verdict = "reproduced" if abs(gap) <= NEAR else f"differs by {gap:+.1f}"
-    if row.n is not None and row.n != correlation.n:
-        verdict += f" on {correlation.n:,} of {row.n:,} observations"
-    return CheckedNumber(row, 100 * value, correlation.n, verdict)
+    if row.n is not None and row.n != n:
+        verdict += f" on {n:,} of {row.n:,} observations"
+    return CheckedNumber(row, 100 * value, n, verdict)

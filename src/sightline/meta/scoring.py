@@ -1,11 +1,12 @@
 """Scores of a study's items, through the same pipeline as every other score."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sightline.errors import BadLine
 from sightline.items import Evidence, Failure, Item, Key
+from sightline.meta.rivals import with_rivals
 from sightline.metrics import make_metric
 from sightline.pipeline.memory import score_in_memory, silent
 from sightline.pipeline.plan import Plan
@@ -24,12 +25,22 @@ class Scored:
     corpus: dict[str, float | None] = field(default_factory=dict)
     """Corpus-level values, of the metrics that have one."""
     notes: tuple[str, ...] = ()
-    """Of metrics that count faults: their scores here are turned, so that higher is better for all."""
+    """What a reader must know: whose scores are turned, so that higher is better; which pictures are missing."""
 
 
 def reads_pictures(metrics: Sequence[str]) -> bool:
-    """Whether any of the metrics opens picture files."""
-    return Plan.of(metrics).reads_pictures
+    """Whether any of the metrics opens picture files, or has them shown to a judge."""
+    return Plan.of(metrics).needs_pictures
+
+
+def missing_pictures(items: Iterable[Item], named: int = 5) -> tuple[str, ...]:
+    """A note that counts the pictures that are not there and names some; the rest is scored."""
+    every = {path for item in items for path in item.images}
+    missing = sorted(path.name for path in every if not path.is_file())
+    if not missing:
+        return ()
+    more = f" and {len(missing) - named:,} more" if len(missing) > named else ""
+    return (f"{len(missing):,} of {len(every):,} pictures are missing: {', '.join(missing[:named])}{more}",)
 
 
 def score_items(
@@ -45,9 +56,10 @@ def score_items(
 
     A line that was none is a failure of every metric.
     """
+    run = Run(metrics, settings or Settings(), engine)
     kept = score_in_memory(
-        items,
-        Run(metrics, settings or Settings(), engine),
+        with_rivals(items, run.plan),
+        run,
         progress,
         None if learn_from is None else set(learn_from),
     )
@@ -62,6 +74,8 @@ def score_items(
     notes = tuple(
         f"{spec} counts faults: its scores are held against people with their sign turned" for spec in turned
     )
+    if run.plan.needs_pictures:
+        notes += missing_pictures(item for item in items if isinstance(item, Item))
     return Scored(scores, evidence, signatures, kept.failures, corpus, notes)
 
 

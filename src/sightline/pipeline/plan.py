@@ -25,6 +25,11 @@ class Plan:
     def reads_pictures(self) -> bool:
         return any(feature.reads_pictures for feature in self.features)
 
+    @property
+    def needs_pictures(self) -> bool:
+        """Whether picture files must be there, though maybe not decoded ahead."""
+        return any(feature.reads_pictures or feature.shows_pictures for feature in self.features)
+
     @classmethod
     def of(cls, specs: Sequence[str]) -> "Plan":
         if not specs:

@@ -1,16 +1,8 @@
-"""Pictures, loaded safely: whatever a file holds, out comes an upright RGB picture or a reason why not.
+"""Pictures, loaded ahead of use and kept within a byte budget; large ones are decoded one at a time."""
 
-Sizes. Up to 16 megapixels a picture is decoded in full. A larger one is decoded at 1/2 or 1/4 of its size,
-while boxes and `size` stay in its own pixels. Past 178 megapixels (Pillow's own limit against decompression
-bombs) it is refused. Large pictures are decoded one at a time; decoded pictures stay within a byte budget.
-"""
-
-import contextlib
 import hashlib
-import io
 import stat
 import threading
-import warnings
 from collections import OrderedDict
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,15 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 from sightline.errors import Unscorable
 from sightline.items import Box
+from sightline.vision.decoding import decode
 
-FULL_PIXELS: Final = 16_000_000
-"""Up to here a picture is decoded in full; no encoder looks at more of a region than a few hundred pixels."""
-MOST_PIXELS: Final = 178_956_970
 MOST_BYTES: Final = 1 << 30
 """Bytes of one picture file."""
 BUDGET: Final = 1 << 29
@@ -34,32 +23,7 @@ BUDGET: Final = 1 << 29
 REMEMBERED: Final = 20_000
 """Picture files whose digest and size are remembered."""
 
-# Only formats that Pillow decodes by itself: no Ghostscript (EPS), no readers of container or font files.
-Image.init()
-FORMATS: Final = tuple(
-    name
-    for name in ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "JPEG2000", "PPM", "MPO")
-    if name in Image.OPEN
-)
-
 State = tuple[int, int, int]
-
-ORIENTATION: Final = 0x0112
-UPRIGHT: Final = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
-LEVEL: Final = (Image.Transpose.FLIP_LEFT_RIGHT, Image.Transpose.FLIP_TOP_BOTTOM, Image.Transpose.ROTATE_180)
-"""Turns that keep width and height."""
-
-# What Pillow warns of (large pictures, odd EXIF tags) has a defined outcome here.
-warnings.filterwarnings("ignore", category=Image.DecompressionBombWarning)
-warnings.filterwarnings("ignore", category=UserWarning, module=r"PIL\.")
 
 
 @dataclass(frozen=True)
@@ -173,7 +137,7 @@ class Pictures:
         """Read, digest and decode a file."""
         try:
             data = path.read_bytes()
-            image, size = self._decode(path, data)
+            image, size = decode(path, data, self._one_large)
         except Unscorable as reason:
             return reason
         except OSError as fault:
@@ -195,7 +159,7 @@ class Pictures:
             raise Unscorable(f"{picture.path}: cannot be read any more ({fault.strerror or fault})") from None
         if hashlib.blake2b(data, digest_size=20).hexdigest() != picture.digest:
             raise Unscorable(f"{picture.path}: the file changed while it was being scored")
-        image, _ = self._decode(picture.path, data)
+        image, _ = decode(picture.path, data, self._one_large)
         self._keep(picture.digest, image)
         return image
 
@@ -207,43 +171,6 @@ class Pictures:
             while self._bytes > self._budget and len(self._decoded) > 1:
                 _, old = self._decoded.popitem(last=False)
                 self._bytes -= _bytes(old)
-
-    def _decode(self, path: Path, data: bytes) -> tuple[Image.Image, tuple[int, int]]:
-        """An upright RGB image, perhaps reduced, and the picture's own upright size."""
-        try:
-            with Image.open(io.BytesIO(data), formats=FORMATS) as file:
-                width, height = file.size
-                if width * height > MOST_PIXELS:
-                    raise _too_large(path, width * height)
-                if file.mode == "F":
-                    raise _Refused("its pixels are floating-point numbers; convert it to 8 or 16 bits")
-                factor = _factor(width * height)
-                with self._one_large if factor > 1 else contextlib.nullcontext():
-                    image = _reduced(file, factor)
-                turn = UPRIGHT.get(_orientation(file))
-        except Unscorable:
-            raise
-        except _Refused as reason:
-            raise Unscorable(f"{path}: {reason}") from None
-        except UnidentifiedImageError:
-            raise Unscorable(f"{path}: not a picture, or of a kind that is not read") from None
-        except Image.DecompressionBombError:
-            raise _too_large(path) from None
-        except MemoryError:
-            raise Unscorable(f"{path}: too large for the memory of this machine") from None
-        except Exception as fault:  # Pillow's decoders raise almost anything on damaged files
-            raise Unscorable(
-                f"{path}: damaged picture ({' '.join(str(fault).split()) or type(fault).__name__})"
-            ) from None
-        if turn is not None:
-            image = image.transpose(turn)
-            if turn not in LEVEL:
-                width, height = height, width
-        return image, (width, height)
-
-
-class _Refused(Exception):  # noqa: N818 - a reason, told in words
-    """Why a picture that decodes is not shown all the same."""
 
 
 def _state(path: Path) -> State:
@@ -263,60 +190,6 @@ def _state(path: Path) -> State:
     if found.st_size > MOST_BYTES:
         raise Unscorable(f"{path}: the file is larger than {MOST_BYTES >> 20} MB")
     return found.st_size, found.st_mtime_ns, found.st_ino
-
-
-def _too_large(path: Path, pixels: int | None = None) -> Unscorable:
-    has = "too many" if pixels is None else f"{pixels / 1e6:.0f} million"
-    return Unscorable(
-        f"{path}: {has} pixels; at most {MOST_PIXELS / 1e6:.0f} million are read. Scale it down first"
-    )
-
-
-def _factor(pixels: int) -> int:
-    factor = 1
-    while pixels > FULL_PIXELS * factor**2:
-        factor *= 2
-    return factor
-
-
-def _reduced(file: Image.Image, factor: int) -> Image.Image:
-    """As RGB, at 1/factor of the size. JPEG does this while decoding; others are decoded in full first."""
-    width, height = file.size
-    if factor > 1:
-        file.draft(None, (max(1, width // factor), max(1, height // factor)))
-    left = max(1, round(factor * max(file.width / width, file.height / height)))
-    image = _rgb(file)
-    return image.reduce((min(left, image.width), min(left, image.height))) if left > 1 else image
-
-
-def _rgb(image: Image.Image) -> Image.Image:
-    """As RGB, the first frame of an animation; what shines through is white; 16 bits become 8."""
-    if image.mode.startswith("I"):
-        image = _eight_bits(image)
-    if "transparency" in image.info or image.mode in ("RGBA", "LA", "PA", "RGBa", "La"):
-        clear = image.convert("RGBA")
-        ground = Image.new("RGBA", clear.size, "white")
-        return Image.alpha_composite(ground, clear).convert("RGB")
-    return image.convert("RGB")
-
-
-def _eight_bits(image: Image.Image) -> Image.Image:
-    """Grey levels of 16 bits, scaled. A file of 32 bits may hold levels of 8 or of 16: its highest tells."""
-    levels = np.asarray(image)
-    if image.mode == "I":
-        low, high = int(levels.min()), int(levels.max())
-        if low < -(1 << 15) or high >= 1 << 16:
-            raise _Refused("its pixels are 32-bit numbers; convert it to 8 or 16 bits")
-        if high < 1 << 8:
-            return Image.fromarray(np.clip(levels, 0, 255).astype(np.uint8))
-    return Image.fromarray((np.clip(levels, 0, 65535) >> 8).astype(np.uint8))
-
-
-def _orientation(image: Image.Image) -> int:
-    try:
-        return int(image.getexif().get(ORIENTATION, 1))
-    except Exception:  # damaged EXIF: the picture is shown as it is stored, as viewers do
-        return 1
 
 
 def _bytes(image: Image.Image) -> int:

@@ -9,8 +9,8 @@ from markupsafe import Markup
 from sightline import charts
 from sightline.meta.evaluate import Evaluation
 from sightline.meta.findings.words import (
+    HEADLINES,
     PEOPLE,
-    TITLES,
     Findings,
     Value,
     comparison_table,
@@ -83,19 +83,19 @@ def _chart(study: Findings, criterion: str) -> Markup:
     span = unit_span([v for bar in bars for v in (bar.value, bar.low, bar.high) if v is not None], 100)
     ends = f"on an axis from {page.number(span[0], 0)} to {page.number(span[1], 0)}"
     whiskers = "; whiskers: 95 % intervals" if any(bar.low is not None for bar in bars) else ""
-    caption = f"{TITLES[name]} with {criterion}, times 100, {ends}{whiskers}"
-    label = f"{TITLES[name]} with {criterion}"
+    caption = f"{HEADLINES[name]} with {criterion}, times 100, {ends}{whiskers}"
+    label = f"{HEADLINES[name]} with {criterion}"
     return charts.bars(bars, label=label, domain=span, digits=1, caption=caption)
 
 
 def _bars(found: Evaluation, criterion: str, name: str) -> list[charts.Bar]:
     bars = [
-        bar(row.metric, row.correlation.values[name], row.ci.get(name), 100)
+        bar(row.metric, row.values[name], row.ci.get(name), 100)
         for row in found.rows
         if row.criterion == criterion
     ]
     people = found.agreement.get(criterion)
-    return bars if people is None else [*bars, bar(PEOPLE, people.values[name], None, 100, series=2)]
+    return bars if people is None else [*bars, bar(PEOPLE, people.values.get(name), None, 100, series=2)]
 
 
 def bar(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sightline.items import Failure
-from sightline.meta.correlation import NAMES
+from sightline.meta.correlation import ACCURACY, NAMES
 from sightline.meta.evaluate import Evaluation, MetaRow, MetricDifference
 from sightline.meta.protocols.base import Protocol
 from sightline.meta.raters import Preferences
@@ -21,6 +21,7 @@ TITLES = {
     "spearman": "Spearman ρ",
     "pearson": "Pearson r",
 }
+HEADLINES = {**TITLES, ACCURACY: "accuracy in pairs"}
 PEOPLE = "people (leave one out)"
 RATED, VOTED = "pairs as rated", "pairs as voted"
 """Columns of pairwise accuracy."""
@@ -116,7 +117,10 @@ def numeric(rows: Sequence[Sequence[Value]], place: int) -> bool:
 
 
 def _ordered(found: Preferences) -> Value:
-    return ("–", "") if found.accuracy is None else (f"{percent(found.accuracy)} %", f"of {found.pairs:,}")
+    if found.accuracy is None:
+        return "–", ""
+    tied = f", {found.ties:,} tied" if found.ties else ""
+    return f"{percent(found.accuracy)} %", f"of {found.pairs:,}{tied}"
 
 
 def reasons(evaluation: Evaluation, criterion: str) -> list[str]:
@@ -156,7 +160,7 @@ def method(study: Findings) -> str:
 def comparison_table(study: Findings, criterion: str) -> tuple[list[str], list[list[Value]]]:
     """Every two metrics: difference in the headline coefficient, and two tests."""
     name = study.protocol.headline
-    heads = ["pair", f"difference in {TITLES[name]}", "p (bootstrap)", "Williams t, p (Pearson)"]
+    heads = ["pair", f"difference in {HEADLINES[name]}", "p (bootstrap)", "Williams t, p (Pearson)"]
     pairs = [pair for pair in study.evaluation.comparisons if pair.criterion == criterion]
     return heads, [_comparison(pair, name) for pair in pairs]
 
