@@ -49,7 +49,7 @@ def head(rows: Sequence[Row]) -> list[str]:
 def note(rows: Sequence[Row]) -> str:
     """How it was measured, in one sentence or two."""
     first = rows[0]
-    decoding = re.sub(r"seed=\d+,", "", first.signature.rpartition("|")[2])
+    decoding = re.sub(r"seed=\d+,", "", first.signature.rpartition("|")[2]).replace(",", ", ")
     runs = f"the average of {first.runs} runs with the same decoding ({decoding})"
     if first.runs == 1:
         why = "" if "samples=" in decoding else ", as beam search has one outcome"
