@@ -63,7 +63,9 @@ def meta(
     ratings: RatingsOption = None,
     experiment: Annotated[
         str | None,
-        typer.Option(help="ablation, random, references, splits (also splits:p=0.2325,t=1) or ranking."),
+        typer.Option(
+            help="ablation, random, references, splits (also splits:p=0.2325,t=1), ranking, length or order."
+        ),
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Hold published numbers against this run.")] = False,
     format: FormatOption = None,
@@ -93,7 +95,8 @@ def meta(
         if format and not isinstance(chosen, Likert):
             raise UsageError(f"--format is for a file of your own; {protocol} says which files it reads")
         if isinstance(chosen, Likert):
-            items = chosen.checked(_own(place, format, on_error, bad), place)
+            own = _own(place, format, on_error, bad)
+            items = list(own) if name == "order" else chosen.checked(own, place)  # order asks no people
         else:
             items = chosen.items(place, pictures=run is not None or reads_pictures(metrics))
         if run:
