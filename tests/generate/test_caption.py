@@ -87,6 +87,9 @@ def test_references_are_those_of_the_axis(hl: Path, saying: Tell, tmp_path: Path
     assert found["green.png#action"]["text"] == "something for the action"
     page = (tmp_path / "out/report.html").read_text()
     assert page.count("data:image/webp") == 2 and "a lawn" in page
+    told = command("caption", hl, "-c", "saying", "--axis", "rationale", "-o", tmp_path / "why")
+    assert "No caption of the axis 'rationale' is in the file (it has 3 of scene, 3 of action)" in told
+    assert not any("references" in row for row in lines(tmp_path / "why/captions.jsonl"))
 
 
 def test_items_keep_their_id_and_references_and_stories_get_a_sentence_a_picture(

@@ -164,6 +164,8 @@ def test_the_loop_waits_for_people_learns_and_ends(tmp_path: Path) -> None:
             writer.writeheader()
             writer.writerows(read)
 
+    with pytest.raises(UsageError, match="the paraphraser '/nowhere': there is no such folder"):
+        command(*asked[:4], "--model", "/nowhere", "-o", tmp_path / "none")
     assert "Waiting for 3 of 3 narratives" in command(*asked)
     correct(0, "ok", 2)
     assert "Waiting for 1 of 3 narratives" in command(*asked)

@@ -48,7 +48,7 @@ ASKED = ("delete", "invitations", "raters/{code}/remove")
 """Pages that come after a button."""
 CUT = """() => {
   const wide = document.documentElement.clientWidth;
-  const free = (node) => node.closest('.scroll, .film, pre, svg, .for-ears, .skip, dialog:not([open])');
+  const free = (node) => node.closest('.scroll, .film, .links, pre, svg, .for-ears, .skip, dialog:not([open])');
   if (document.documentElement.scrollWidth > wide) return [`the page is ${document.documentElement.scrollWidth} wide`];
   return [...document.querySelectorAll('body *')].filter((node) => node.checkVisibility() && !free(node)
     && node.getBoundingClientRect().right > wide + 1).map((node) => node.outerHTML.slice(0, 90)); }"""

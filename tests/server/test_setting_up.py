@@ -8,12 +8,13 @@ import pytest
 from server_studies import KINDS, answer_of, drawing
 from sqlalchemy import func, select
 from test_rater_life import content_of, fields, guest
-from test_web import browser, bundle, csrf, join, login, server  # noqa: F401
+from test_web import PASSWORD, browser, bundle, csrf, join, login, server  # noqa: F401
 
 from sightline.people.settings import settings_of, toml
 from sightline.people.study import parse_study
 from sightline.server import study_form
 from sightline.server.storage import schema as t
+from sightline.server.storage import staff
 from sightline.server.storage.studies import find
 
 TABLES = {table.name: table for table in t.Base.metadata.sorted_tables}
@@ -326,3 +327,65 @@ def test_files_are_sent_ahead_and_are_their_choosers_own(server, browser):  # no
     stranger = guest(server).post("/staff/studies/new/files/batch-1", data={"csrf": token}, files=sent)
     assert "Staff" in stranger.text  # the way to the login
     assert counts(server)["upload"] == 0
+
+
+def test_hostile_forms_change_nothing_and_are_told(server, browser):  # noqa: F811
+    login(browser)
+    script = "<script>alert(1)</script>"
+    page = send(browser, "grounding survey", files_of("grounding survey"), title=script, public="yes")
+    assert script not in page.text + browser.get("/").text + browser.get("/staff").text
+    before = counts(server)
+    for odd in (
+        {"ratings_per_item": "99999"},
+        {"ratings_per_item": "3; drop table"},
+        {"how_many": "until", "until": "nan"},
+        {"how_many": "until", "until": "-1"},
+        {"scale": "nothing"},
+        {"scale": "own", "own_question": "?", "own_levels": "1 | a\n3 | b"},
+        {"scale": "own", "own_question": "", "own_levels": "1 | a\n2 | b"},
+        {"language": "xx"},
+        {"platform": "other", "parameters": ""},
+        {"platform": "myspace"},
+        {"texts": "No such text = mine"},
+        {"title": "x" * 201},
+        {"instructions": "x" * 20_001},
+        {"gold": "80"},
+        {"lease_minutes": "0"},
+    ):
+        page = send(browser, "grounding survey", files_of("grounding survey"), **odd)
+        assert page.status_code == 400, odd
+        told = re.search(r'id="fault">([^<]+)<', page.text)[1]
+        assert len(told) < 250, told
+        assert "Traceback" not in told
+    after = counts(server)
+    assert {name for name in after if after[name] != before[name]} == {"upload"}
+    assert browser.get("/staff/studies/new/quiz").status_code == 404
+    assert (
+        browser.post("/staff/studies/new/quiz", data={"csrf": csrf(browser.get("/staff"))}).status_code == 404
+    )
+
+
+def test_files_stay_where_they_are_put_and_with_whom(server, browser):  # noqa: F811
+    with server.database.write() as connection:
+        staff.add(connection, "Vera", PASSWORD)
+    login(browser)
+    token = csrf(browser.get("/staff/studies/new/description"))
+    names = (
+        "../../etc/items.csv",
+        "/etc/x.csv",
+        "a\\..\\b.csv",
+        ".hidden/x.csv",
+        "__MACOSX/y.csv",
+        "notes.txt",
+    )
+    sent = [("files", (name, b"id\n1\n", "text/csv")) for name in names]
+    told = browser.post("/staff/studies/new/files/mine", data={"csrf": token}, files=sent)
+    assert told.json()["tables"] == ["a/b.csv", "etc/items.csv", "etc/x.csv"]
+    vera = guest(server)
+    page = vera.get("/staff/login")
+    vera.post("/staff/login", data={"csrf": csrf(page), "name": "Vera", "password": PASSWORD})
+    own = csrf(vera.get("/staff"))
+    told = vera.post("/staff/studies/new/files/mine", data={"csrf": own}, files=sent[:1])
+    assert "somebody else" in told.json()["error"]
+    vera.post("/staff/studies/new/files/mine", data={"csrf": own, "drop": "*"})
+    assert counts(server)["upload"] == 3

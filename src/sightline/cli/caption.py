@@ -73,7 +73,7 @@ def caption(
     """Describe pictures: captions as items that `score` reads, failures, a contact sheet."""
     from sightline.cli.progress import counted_progress
     from sightline.generate.base import Decoding, axes_named
-    from sightline.generate.files import caption_into, item_row
+    from sightline.generate.files import caption_into, item_row, unjoined
     from sightline.generate.run import Captioning, Describing, told_of
     from sightline.generate.subjects import subjects_at
     from sightline.io.json_csv import json_line
@@ -88,12 +88,14 @@ def caption(
     title = Path(pictures[0]).name if len(pictures) == 1 else f"{len(pictures)} pictures"
     if out is not None:
         with counted_progress() as progress, ResultFolder(out, overwrite=overwrite, resume=resume) as folder:
-            made = caption_into(
+            told = caption_into(
                 folder, subjects, captioning, title, lambda done: progress("pictures", done, None)
             )
-        console.print(
-            f"{made:,} captions by {escape(captioning.system)}: {out / 'captions.jsonl'}", soft_wrap=True
-        )
+        made = sum(one.item is not None for one in told)
+        by = escape(captioning.system)
+        console.print(f"{made:,} captions by {by}: {out / 'captions.jsonl'}", soft_wrap=True)
+        for line in unjoined(told):
+            console.print(escape(line), soft_wrap=True)
         console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
         if folder.failed:
             console.print(f"{folder.failed} failed: {out / 'failures.jsonl'} says why.", soft_wrap=True)

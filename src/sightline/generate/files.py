@@ -1,6 +1,7 @@
 """What `sightline caption` leaves: captions.jsonl in the contract's item form, failures.jsonl, a contact sheet."""
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -52,8 +53,8 @@ def caption_into(
     captioning: Captioning,
     title: str,
     progress: Progress,
-) -> int:
-    """Describe everything into a folder, and return how many captions there are. A run that is killed can go on."""
+) -> list[Described]:
+    """Describe everything into a folder, and return what was described. A run that is killed can go on."""
     out.expect(*FILES)
     if out.holds(CAPTIONS) and not out.overwrite and not (out.path / FILE).exists():
         raise UsageError(f"{out.path} holds captions already; give another folder, or --overwrite them")
@@ -77,7 +78,20 @@ def caption_into(
         out.failures(failures)
         out.text("report.html", report(title, everything, failures))
         journal.delete()
-    return len(items)
+    return everything
+
+
+def unjoined(everything: Sequence[Described]) -> list[str]:
+    """What to know of references: axes that were told, and of which the file has no caption though it has others."""
+    subjects = {one.subject.id: one.subject for one in everything}.values()
+    has = Counter(caption.axis or "no axis" for subject in subjects for caption in subject.captions)
+    told_axes = dict.fromkeys(one.axis for one in everything)
+    there = ", ".join(f"{count:,} of {axis}" for axis, count in has.most_common())
+    return [
+        f"No caption of the axis '{axis}' is in the file (it has {there}): nothing stands as references."
+        for axis in told_axes
+        if has and not any(subject.told(axis) for subject in subjects)
+    ]
 
 
 def known_or_described(

@@ -159,7 +159,7 @@ def _set_up(
             who,
             prepared,
             public=bool(fields.get("public")),
-            also=lambda c: uploads.forget(c, batch, who.id),
+            also=lambda c: uploads.used_up(c, batch, who.id),
         )
     except UsageError as fault:
         return form_page(request, kind, fields, batch, who=who, status=400, fault=str(fault))

@@ -60,12 +60,18 @@ def chosen(connection: Connection, batch: str, staff_id: int) -> list[Kept]:
     return [Kept(row.name, bytes(row.content), row.width, row.height) for row in connection.execute(mine)]
 
 
-def forget(connection: Connection, batch: str, staff_id: int, name: str | None = None) -> None:
-    """Drop what was chosen in a form, or one file of it."""
+def used_up(connection: Connection, batch: str, staff_id: int) -> None:
+    """Drop what was chosen in a form, since a study was made of it; only one can be."""
+    if not forget(connection, batch, staff_id):
+        raise UsageError("this form was sent already: its study is there")
+
+
+def forget(connection: Connection, batch: str, staff_id: int, name: str | None = None) -> int:
+    """Drop what was chosen in a form, or one file of it; returns how many files there were."""
     mine = (t.Upload.batch == batch) & (t.Upload.staff_id == staff_id)
     if name is not None:
         mine &= t.Upload.name == name
-    connection.execute(delete(t.Upload).where(mine))
+    return connection.execute(delete(t.Upload).where(mine)).rowcount
 
 
 def sweep(connection: Connection, now: float) -> None:

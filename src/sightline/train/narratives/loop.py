@@ -228,4 +228,6 @@ def _same_run(out: ResultFolder, triples: Sequence[Triple], settings: LoopSettin
             raise UsageError(
                 f"{out.path} holds a loop with other {', '.join(other)}; repeat that one, or give another folder"
             )
-    out.json("loop.json", about)
+    else:
+        ParaphraseTeller(settings.model)  # what is wrong with it is told before people begin to write
+        out.json("loop.json", about)
