@@ -12,8 +12,10 @@ from scipy import stats
 from chat_server import Reply, chat_server, said
 from doors import command
 from sightline.errors import UsageError
+from sightline.io.results import ResultFolder
 from sightline.items import Item
 from sightline.meta.experiments import ExperimentTask, make_experiment
+from sightline.meta.experiments.files import write_experiment
 from sightline.meta.scoring import Scored
 
 
@@ -117,4 +119,7 @@ def test_length_on_a_file(tmp_path: Path) -> None:
     told = command(
         "meta", path, "-m", "clipscore", "--experiment", "length", "-o", tmp_path / "out", "--no-cache"
     )
-    assert "length" in told and (tmp_path / "out" / "length.html").is_file()
+    assert "length" in told and "every length is the same" in (tmp_path / "out" / "length.md").read_text()
+    given = task(4, 0.5)
+    write_experiment(make_experiment("length")[1](given), ResultFolder(tmp_path / "drawn"), "length")
+    assert (tmp_path / "drawn" / "length.html").read_text().count("<figure") == 1
