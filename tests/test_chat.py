@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from chat_server import Reply, chat_server, refused, said
-from sightline.chat import Chat
+from sightline.chat import Chat, together
 from sightline.errors import Unscorable, UsageError
 
 
@@ -60,6 +60,36 @@ def test_texts_and_pictures_are_sent_and_answers_with_their_tokens_read() -> Non
 def test_what_goes_wrong_is_one_clear_line(reply: Reply, kind: type[Exception], message: str) -> None:
     with chat_server(lambda _: reply) as url, pytest.raises(kind, match=message):
         Chat("a-model", url).ask(["Hello"])
+
+
+def test_settings_that_a_server_does_not_know_are_named_otherwise_or_left_out() -> None:
+    asked: list[dict[str, Any]] = []
+
+    def answer(body: dict[str, Any]) -> Reply:
+        asked.append(body)
+        for name in ("max_tokens", "logprobs"):
+            if name in body:
+                return refused(400, f"Unsupported parameter: '{name}' is not supported with this model.")
+        return said("here")
+
+    with chat_server(answer) as url:
+        chat = Chat("a-model", url)
+        assert [chat.ask(["Hello"], likeliest=0, max_tokens=5)[0].text for _ in range(2)] == ["here"] * 2
+    assert len(asked) == 4, "what was learned once is known"
+    assert asked[-1]["max_completion_tokens"] == 5 and "logprobs" not in asked[-1]
+
+
+def test_where_nobody_answers_the_rest_is_not_asked() -> None:
+    asked: list[dict[str, Any]] = []
+
+    def answer(body: dict[str, Any]) -> Reply:
+        asked.append(body)
+        return refused(401, "no")
+
+    with chat_server(answer) as url, pytest.raises(UsageError, match="does not accept the key"):
+        chat = Chat("a-model", url)
+        together(lambda word: chat.ask([word]), ["Hello"] * 200)
+    assert len(asked) < 100
 
 
 def test_a_busy_server_is_asked_again() -> None:

@@ -7,9 +7,10 @@ of one's own need none.
 import base64
 import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from PIL import Image
 
@@ -21,6 +22,13 @@ RETRIES: Final = 4
 """Times that a request is sent again after a busy or broken server, each later than the one before."""
 TIMEOUT: Final = 120.0
 """Seconds for one answer."""
+AT_ONCE: Final = 8
+"""Requests that are under way together."""
+OTHERWISE: Final = {"max_tokens": "max_completion_tokens", "top_logprobs": "", "logprobs": ""}
+"""Settings that some servers do not know: what newer ones call them, or nothing where an answer does without."""
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -60,6 +68,7 @@ class Chat:
             max_retries=RETRIES,
             timeout=TIMEOUT,
         )
+        self._unknown: set[str] = set()
 
     @property
     def signature(self) -> str:
@@ -95,6 +104,23 @@ class Chat:
         return [_answer(choice) for choice in choices]
 
     def _send(self, messages: list[dict[str, Any]], settings: dict[str, Any]) -> Any:
+        """The reply; a setting that the server does not know goes by its other name, or is left out where it may be."""
+        for old, new in OTHERWISE.items():
+            if old in self._unknown and old in settings:
+                value = settings.pop(old)
+                settings |= {new: value} if new else {}
+        try:
+            return self._tried(messages, settings)
+        except Unscorable as refusal:
+            found = next(
+                (name for name in OTHERWISE if name in settings and f"'{name}'" in str(refusal)), None
+            )
+            if found is None:
+                raise
+            self._unknown.add(found)
+        return self._send(messages, settings)
+
+    def _tried(self, messages: list[dict[str, Any]], settings: dict[str, Any]) -> Any:
         openai = self._openai
         try:
             return self._client.chat.completions.create(model=self.model, messages=messages, **settings)
@@ -112,6 +138,17 @@ class Chat:
             ) from None
         except openai.APIError as fault:
             raise UsageError(f"{self.url} fails ({_said(fault)}); go on later") from None
+
+
+def together(ask: Callable[[T], R], things: Iterable[T]) -> list[R]:
+    """What is answered to each, several asked at once; where one cannot be asked at all, the rest is not asked."""
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="chat") as pool:
+        coming = [pool.submit(ask, thing) for thing in things]
+        try:
+            return [one.result() for one in coming]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def part(given: str | Image.Image) -> dict[str, Any]:

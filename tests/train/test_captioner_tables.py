@@ -104,7 +104,7 @@ def test_table_3_is_printed_with_intervals_and_its_numbers_are_those_of_score(
 def test_narratives_get_table_4_and_beam_search_one_run(hl: Path, tmp_path: Path) -> None:
     models, out = ("-c", "A=good", "-c", "B@narrative=bad"), tmp_path / "o"
     told = command("captioners", hl, *models, "--axis", "narrative", "--beams", 3, "-o", out)
-    assert "one run, as beam search has one outcome, with the decoding beams=3,length=50" in told
+    assert "one run, as beam search has one outcome, with the decoding beams=3, length=50" in told
     assert (tmp_path / "o/table.md").read_text().startswith("| Model | SacreBLEU | ROUGE-L | CIDEr |")
 
 

@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-from sightline.chat import Chat
+from sightline.chat import Chat, together
 from sightline.errors import Unscorable
 from sightline.generate.narratives import Triple
 
@@ -14,7 +13,6 @@ PROMPT: Final = (
     "Here is an example:'in a beach',' holding an umbrella',' so they won't get a sunburn' <holding an umbrella in the "
     "beach so that they won't get a sunburn.>\n The three sentences are: '{scene}','{action}','{rationale}' <"
 )
-AT_ONCE: Final = 8
 LONGEST: Final = 80
 """Words; a longer answer is no sentence."""
 TOKENS: Final = 200
@@ -31,8 +29,7 @@ class PromptTeller:
         return f"{self._model.signature}|prompt=hl"
 
     def tell(self, triples: Sequence[Triple]) -> list[str | Unscorable]:
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            return list(pool.map(self._one, triples))
+        return together(self._one, triples)
 
     def _one(self, triple: Triple) -> str | Unscorable:
         try:

@@ -62,10 +62,20 @@ def _shots(shots: Sequence[Shot]) -> Iterator[Markup]:
     for shot in shots:
         data = dict(pictures.add(shot.images))
         shown = Markup("").join(_picture(pictures, path, data) for path in shot.images)
-        lines = Markup("").join(_line(line) for line in shot.lines)
+        axes = list(dict.fromkeys(line.axis for line in shot.lines))
+        columns = Markup("").join(_column(shot.lines, axis, len(axes) > 1) for axis in axes)
+        wide = " wide" if len(axes) > 1 else ""
         yield Markup(
-            '<article class="card shot"><div class="pictures">{}</div><h3>{}</h3><dl>{}</dl></article>'
-        ).format(shown, clean(shot.id), lines)
+            '<article class="card shot{}"><div class="pictures">{}</div><div><h3>{}</h3>'
+            '<div class="columns">{}</div></div></article>'
+        ).format(wide, shown, clean(shot.id), columns)
+
+
+def _column(lines: Sequence[Line], axis: str, named: bool) -> Markup:
+    """All that is said on one axis; with others beside it, under its name."""
+    head = Markup("<h4>{}</h4>").format(clean(axis)) if named and axis else Markup("")
+    body = Markup("").join(_line(line) for line in lines if line.axis == axis)
+    return Markup("<div>{}<dl>{}</dl></div>").format(head, body)
 
 
 def _picture(pictures: Thumbnails, path: Path, data: dict[int, str]) -> Markup:
@@ -81,7 +91,7 @@ def _picture(pictures: Thumbnails, path: Path, data: dict[int, str]) -> Markup:
 
 def _line(line: Line) -> Markup:
     parts = [Markup("<b>{}</b>").format(clean(line.label))]
-    parts += [Markup("<span>{}</span>").format(clean(part)) for part in (line.axis, line.note) if part]
+    parts += [Markup("<span>{}</span>").format(clean(line.note))] if line.note else []
     css = Markup(' class="{}"').format(line.kind) if line.kind else Markup("")
     return Markup("<div{}><dt>{}</dt><dd>{}</dd></div>").format(
         css, Markup(" ").join(parts), clean(line.text) or charts.clean("–")

@@ -1,18 +1,14 @@
 """A vision-language model behind an OpenAI-compatible server: `chat:MODEL`."""
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from PIL import Image
 
-from sightline.chat import Chat
+from sightline.chat import Chat, together
 from sightline.errors import Unscorable, UsageError
 from sightline.generate.base import Axis, Candidate, Decoding, Described, captioners
 from sightline.generate.decoding import likeliest_first
-
-AT_ONCE: Final = 8
-"""Requests that are under way together."""
 
 QUESTIONS: Final[Mapping[Axis, str]] = {
     "object": "Say in one sentence what is to be seen in this picture: the people and things, and what they do.",
@@ -78,5 +74,4 @@ class ChatCaptioner:
                 by_text.setdefault(said, Candidate(said, one.log_probability))
             return likeliest_first(list(by_text.values()))
 
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            return list(pool.map(ask, pictures))
+        return together(ask, pictures)

@@ -1,9 +1,11 @@
 """The paper's tables of what was measured, as text, Markdown, LaTeX and on a page with the captions themselves."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
+from sightline.charts import counted
 from sightline.generate.files import item_row
 from sightline.generate.sheet import Line, Shot, failed, sheet
 from sightline.io.results import ResultFolder
@@ -47,7 +49,7 @@ def head(rows: Sequence[Row]) -> list[str]:
 def note(rows: Sequence[Row]) -> str:
     """How it was measured, in one sentence or two."""
     first = rows[0]
-    decoding = first.signature.rpartition("|")[2]
+    decoding = re.sub(r"seed=\d+,", "", first.signature.rpartition("|")[2]).replace(",", ", ")
     runs = f"the average of {first.runs} runs with the same decoding ({decoding})"
     if first.runs == 1:
         why = "" if "samples=" in decoding else ", as beam search has one outcome"
@@ -120,11 +122,12 @@ def _long(rows: Sequence[Row]) -> Iterator[tuple[Any, ...]]:
 def _page(found: Evaluated, title: str) -> Iterator[str]:
     rows = found.rows
     body = page.table(head(rows), [full(row, rows) for row in rows])
+    models = dict.fromkeys(f"{row.model}: {row.signature.partition('|')[0]}" for row in rows)
     before = Section("Table", Markup('<div class="card">{}</div>').format(body), note(rows))
     return sheet(
         title,
         _shots(found),
-        facts=[f"{len({row.model for row in rows})} captioners", *sorted({row.signature for row in rows})],
+        facts=[counted(len({row.model for row in rows}), "captioner"), *models],
         before=[before],
         after=[failed((one.id or one.source, f"{one.system}: {one.reason}") for one in found.failures)],
     )
