@@ -121,5 +121,6 @@ def test_length_on_a_file(tmp_path: Path) -> None:
     )
     assert "length" in told and "every length is the same" in (tmp_path / "out" / "length.md").read_text()
     given = task(4, 0.5)
-    write_experiment(make_experiment("length")[1](given), ResultFolder(tmp_path / "drawn"), "length")
+    with ResultFolder(tmp_path / "drawn") as results:
+        write_experiment(make_experiment("length")[1](given), results, "length")
     assert (tmp_path / "drawn" / "length.html").read_text().count("<figure") == 1
