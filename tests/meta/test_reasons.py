@@ -5,7 +5,7 @@ import pytest
 
 from sightline.items import Evidence, Failure, Item, PhraseEvidence, Score
 from sightline.meta.comparison.board import Board
-from sightline.meta.comparison.makings import makings, wordings
+from sightline.meta.comparison.makings import Making, makings, noted, wordings
 from sightline.meta.comparison.reasons import Reason, _half, reasons
 from sightline.meta.comparison.verdict import Comparison, compared
 
@@ -70,6 +70,15 @@ def test_words_and_length_are_causes_where_references_are_held_against() -> None
     other = [Score(s.id, "clipscore", s.score, "s", Evidence(), s.system) for s in scores]
     (alone,) = told(other, items)
     assert alone.because == ["its captions are shorter (2.0 words against 7.0)"]
+
+
+def test_what_scores_are_made_of_is_the_same_noted_on_the_way_or_read_again() -> None:
+    scores = [score(n, name, 1.0, phrase("a dog", 1.0), P=0.1 * n) for n in range(4) for name in "ab"]
+    found: dict[str, dict[str, Making]] = {}
+    assert list(noted(scores, found)) == scores
+    assert found == makings(scores, {"groovist": {str(n) for n in range(4)}})
+    fewer = makings(scores, {"groovist": {"1", "2"}})
+    assert fewer["groovist"]["a"].parts["phrases"].n == 2 and found["groovist"]["a"].parts["phrases"].n == 4
 
 
 def test_what_cannot_be_told_is_said_so() -> None:

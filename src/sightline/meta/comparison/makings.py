@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -84,6 +84,14 @@ def makings(scores: Iterable[Score], shared: Mapping[str, Collection[str]]) -> d
         if score.id in shared.get(score.metric, ()):
             found[score.metric][UNNAMED if score.system is None else score.system].add(score.evidence)
     return found
+
+
+def noted(scores: Iterable[Score], found: dict[str, dict[str, Making]]) -> Iterator[Score]:
+    """The same scores; what they are made of is noted as they go by, which saves reading them again."""
+    for score in scores:
+        system = UNNAMED if score.system is None else score.system
+        found.setdefault(score.metric, {}).setdefault(system, Making()).add(score.evidence)
+        yield score
 
 
 @dataclass(frozen=True)

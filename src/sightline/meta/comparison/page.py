@@ -42,6 +42,8 @@ class Told:
     """None where only scores are known."""
     samples: int = SAMPLES
     """How often the bootstrap resampled."""
+    of_all: Mapping[str, Mapping[str, Making]] | None = None
+    """What all scores are made of, where that was noted as they were read."""
 
     @cached_property
     def shared(self) -> dict[str, set[str]]:
@@ -50,6 +52,12 @@ class Told:
 
     @cached_property
     def made(self) -> Mapping[str, Mapping[str, Making]]:
+        """What the scores of the shared items are made of."""
+        columns = self.board.columns
+        if self.of_all is not None and all(
+            len(column.ids) == len(self.shared[spec]) for spec in columns for column in columns[spec].values()
+        ):
+            return {spec: self.of_all[spec] for spec in columns if spec in self.of_all}
         return makings(self.scores(), self.shared)
 
     @cached_property

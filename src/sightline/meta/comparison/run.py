@@ -22,6 +22,7 @@ from sightline.meta.comparison.kept_folder import (
     metrics_there,
     refuse_other_options,
 )
+from sightline.meta.comparison.makings import Making, noted
 from sightline.meta.comparison.one_measure import measured_alike
 from sightline.meta.comparison.output import write_comparison
 from sightline.meta.comparison.page import Told, write_page
@@ -184,7 +185,8 @@ def judged(
     own = [
         failure for failure in failures if failure.system is not None
     ]  # a line that is no item has no system
-    board = Board.of(scores(), own)
+    made: dict[str, dict[str, Making]] = {}
+    board = Board.of(noted(scores(), made), own)
     board.columns = {spec: board.columns[spec] for spec in summary["metrics"] if spec in board.columns}
     groups: dict[str, str] = {}
     for item in items() if items else ():
@@ -195,7 +197,7 @@ def judged(
         board, groups=groups, against=asked.against, human=asked.human, noun=_noun(summary, asked),
         notes=[*notes, *_of_faults(board), *_of_failures(board), *more], samples=asked.samples,
     )  # fmt: skip
-    return Told(found, board, summary, scores, failures, items, asked.samples)
+    return Told(found, board, summary, scores, failures, items, asked.samples, made)
 
 
 def _noun(summary: Mapping[str, Any], asked: Asked) -> str:
