@@ -46,7 +46,7 @@ def test_results_of_coco_without_references_are_met_with_help(tmp_path: Path) ->
     done = run("score", tmp_path / "a.json", "-m", "cider")
     assert done.exit_code == 3 and "--format coco-results:references=FILE" in done.stderr
     done = run("compare", *(f"{name}={tmp_path / name}.json" for name in "ab"), "-m", "cider")
-    assert "cider could not score any of them (there are no references)" in str(done.exception)
+    assert "cider could not score any caption of a and b (there are no references)" in str(done.exception)
 
 
 def test_json_with_a_folder_leaves_the_folder_too(stories: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from sightline.charts.scale import decimals, ticks
 from sightline.charts.scatter import scatter
 from sightline.charts.sheet import Sheet, fitted
 from sightline.charts.words import SizedWord, shades, sized_words
-from sightline.charts.writing import clean, counted, number
+from sightline.charts.writing import clean, counted, enumerated, number
 
 __all__ = [
     "COLOURS",
@@ -28,6 +28,7 @@ __all__ = [
     "columns",
     "counted",
     "decimals",
+    "enumerated",
     "fitted",
     "forest",
     "grouped",

@@ -1,6 +1,7 @@
 """Numbers and names as they stand in figures, tables and pages."""
 
 import re
+from collections.abc import Iterable
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -19,6 +20,12 @@ def counted(count: int, noun: str) -> str:
     """`1 item`, `2 stories`."""
     plural = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else f"{noun}s"
     return f"{count:,} {noun if count == 1 else plural}"
+
+
+def enumerated(names: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *rest, last = names
+    return f"{', '.join(rest)} and {last}" if rest else last
 
 
 def clean(text: str) -> str:

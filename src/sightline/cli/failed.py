@@ -8,7 +8,7 @@ from sightline.cli.consoles import remark
 from sightline.io.scores import FAILURES, read_failures
 
 MENDS = {
-    "there are no references": "give each item its own, or a file of them: --format coco-results:references=FILE",
+    "there are no references": "give them with each item, or in a file: --format coco-results:references=FILE",
     "there is no picture": "give each item its images; paths are relative to the file",
 }
 """What mends failures of every item, by how their reason begins."""

@@ -1,6 +1,6 @@
 """`sightline meta`: do the metrics agree with people?"""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -43,9 +43,11 @@ from sightline.meta.findings.words import (
     reasons,
     table_of,
 )
+from sightline.meta.leaderboard import folders_for, made, write_leaderboard
+from sightline.meta.leaderboard import table_of as board_table
 from sightline.meta.protocols import make_protocol
 from sightline.meta.protocols.likert import Likert
-from sightline.meta.scoring import reads_pictures, score_items, shared_notes
+from sightline.meta.scoring import Scored, reads_pictures, score_items, shared_notes
 from sightline.pipeline.settings import Settings
 
 
@@ -56,14 +58,24 @@ def meta(
     settings: Settings,
     file: Annotated[Path | None, typer.Argument(help="Items with ratings, for a study of your own.")] = None,
     metric: SomeMetricsOption = None,
-    protocol: Annotated[str, typer.Option(help="A published protocol, or likert:scale=1-5.")] = "likert",
-    data: Annotated[Path | None, typer.Option(help="Folder of a published protocol's files.")] = None,
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option(help="A published protocol, or likert:scale=1-5; several make one table of all."),
+    ] = None,
+    data: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Folder of a published protocol's files; of several: one for all, or one for each."
+        ),
+    ] = None,
     samples: Annotated[int, typer.Option(min=0, help="Bootstrap samples; 0 for no intervals.")] = SAMPLES,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
     ratings: RatingsOption = None,
     experiment: Annotated[
         str | None,
-        typer.Option(help="ablation, random, references, splits (also splits:p=0.2325,t=1) or ranking."),
+        typer.Option(
+            help="ablation, random, references, splits (also splits:p=0.2325,t=1), ranking, length or order."
+        ),
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Hold published numbers against this run.")] = False,
     format: FormatOption = None,
@@ -72,18 +84,34 @@ def meta(
 ) -> None:
     """Correlate metrics with people's ratings: intervals, significance, and how far people agree."""
     with ResultFolder(out) as results:
+        specs, folders = protocol or ["likert"], data or []
         if check:
-            run_check([] if protocol == "likert" else [protocol], metric or [], data, settings, results)
+            run_check(protocol or [], metric or [], folders, settings, results)
             return
+        if len(specs) > 1:
+            if experiment or ratings or file:
+                raise UsageError(
+                    "several protocols make one table: give -m and --data, no FILE and no experiment"
+                )
+            run_leaderboard(
+                specs,
+                folders,
+                metric or [],
+                partial(score_items, settings=settings, engine=engine),
+                (samples, seed),
+                results,
+            )
+            return
+        spec = specs[0]
         name, run = make_experiment(experiment) if experiment else ("", None)
         if not metric and name not in ("ablation", "ranking"):
             raise UsageError("no metric is named; give -m NAME ('sightline metrics' lists them)")
-        chosen = make_protocol(protocol)
+        chosen = make_protocol(spec)
         if ratings is not None:
             if not isinstance(chosen, Likert) or file is None:
                 raise UsageError("--ratings is for a study of your own: give its FILE of items")
             chosen = replace(chosen, ratings=ratings)
-        place = data or file
+        place = one_folder(folders) or file
         if place is None:
             raise UsageError("give a FILE of items with ratings, or --protocol NAME with --data DIR")
         if data and file and name != "ablation":
@@ -91,9 +119,10 @@ def meta(
         metrics = list(dict.fromkeys(metric or ()))
         bad: list[BadLine] = []
         if format and not isinstance(chosen, Likert):
-            raise UsageError(f"--format is for a file of your own; {protocol} says which files it reads")
+            raise UsageError(f"--format is for a file of your own; {spec} says which files it reads")
         if isinstance(chosen, Likert):
-            items = chosen.checked(_own(place, format, on_error, bad), place)
+            own = _own(place, format, on_error, bad)
+            items = list(own) if name == "order" else chosen.checked(own, place)  # order asks no people
         else:
             items = chosen.items(place, pictures=run is not None or reads_pictures(metrics))
         if run:
@@ -142,10 +171,44 @@ def tell_failures(results: ResultFolder) -> None:
         raise typer.Exit(results.status)
 
 
+def one_folder(data: Sequence[Path]) -> Path | None:
+    """The folder that `--data` names, once."""
+    if len(data) > 1:
+        raise UsageError("--data is given several times for one protocol")
+    return data[0] if data else None
+
+
+def run_leaderboard(
+    specs: list[str],
+    data: list[Path],
+    metrics: list[str],
+    score: Callable[..., Scored],
+    bootstrap: tuple[int, int],
+    results: ResultFolder,
+) -> None:
+    """Metrics by benchmarks: one table on the screen, as a page, in Markdown and LaTeX."""
+    if not data:
+        raise UsageError("give --data DIR, the folder of the protocols' files, once or once for each")
+    with run_progress() as progress:
+        told = partial(score, progress=progress)
+        board = made(specs, folders_for(specs, data), list(dict.fromkeys(metrics)), told, *bootstrap)
+    write_leaderboard(board, results)
+    console.print(screen_table("Metrics by benchmarks (times 100)", *board_table(board)))
+    for note in board.notes:
+        console.print(escape(note))
+    console.print(f"Report: {results.path / 'report.html'}", soft_wrap=True)
+    tell_failures(results)
+
+
 def run_check(
-    protocols: list[str], metrics: list[str], data: Path | None, settings: Settings, results: ResultFolder
+    protocols: list[str],
+    metrics: list[str],
+    folders: Sequence[Path],
+    settings: Settings,
+    results: ResultFolder,
 ) -> None:
     """Print a verdict on every published number, and leave them all in check.json."""
+    data = one_folder(folders)
     if data is None:
         raise UsageError("--check needs --data DIR, the folder of the protocols' files")
     with run_progress() as progress:

@@ -38,7 +38,7 @@ def narrate(
     format: FormatOption = None,
     overwrite: OverwriteOption = False,
 ) -> None:
-    """Join each picture's scene, action and rationale into one sentence, and mark what lost one of them."""
+    """Join each picture's scene, action and rationale into one sentence, and mark what lost one."""
     from sightline.errors import UsageError
     from sightline.generate.narratives import FILES, Triple, told, triples_at, write
     from sightline.io.results import ResultFolder

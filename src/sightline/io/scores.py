@@ -1,5 +1,7 @@
 """Scores and failures to disk as they are made, and back."""
 
+import json
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -117,6 +119,18 @@ def _read(path: Path, kind: type[T]) -> Iterator[T]:
         if isinstance(line, BadLine):
             raise line
         try:
-            yield decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+            yield _decoded(line, decode, kind)
+        except (ValueError, TypeError) as fault:
             raise BadLine(f"{path}:{number}", f"not a {kind.__name__.lower()} ({fault})") from None
+
+
+def _decoded(line: bytes, decode: Any, kind: type[T]) -> T:
+    """A line of ours, or of another program that writes NaN, or null, where it has no score."""
+    try:
+        found: T = decode(line)
+    except msgspec.DecodeError:
+        row = json.loads(line)
+        if isinstance(row, dict) and row.get("score", 0) is None:
+            row["score"] = math.nan
+        found = msgspec.convert(row, kind)
+    return found

@@ -40,7 +40,7 @@ def correlate(scores: Sequence[float] | Floats, ratings: Sequence[float] | Float
     if reason:
         return undefined(len(x), reason)
     tau_b, tau_c = kendall(x, y)
-    values = (tau_b, tau_c, pearson(_ranks(x), _ranks(y)), pearson(x, y))
+    values = (tau_b, tau_c, pearson(ranks(x), ranks(y)), pearson(x, y))
     found = {name: v if math.isfinite(v) else None for name, v in zip(NAMES, values, strict=True)}
     return Correlation(len(x), found, OUT_OF_REACH if None in found.values() else None)
 
@@ -99,7 +99,7 @@ def _dense(values: Floats) -> Ints:
     return np.unique(values, return_inverse=True)[1].astype(np.int64)
 
 
-def _ranks(values: Floats) -> Floats:
+def ranks(values: Floats) -> Floats:
     """Ranks, equal values sharing their mean rank."""
     _, number, times = np.unique(values, return_inverse=True, return_counts=True)
     after = np.cumsum(times)

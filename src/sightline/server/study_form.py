@@ -46,6 +46,7 @@ def fields_of(study: Study, public: bool = False) -> dict[str, str]:
         "texts": "\n".join(f"{text} = {own}" for text, own in study.texts.items()),
         "public": _yes(public),
         "scale": OWN if own else str(study.scale or ""),
+        "own_title": own.title if own else "",
         "own_question": own.question if own else "",
         "own_levels": "\n".join(
             " | ".join(filter(None, (str(level.value), level.label, level.meaning)))
@@ -93,8 +94,14 @@ def study_from(kind: str, fields: Fields, before: Study | None = None) -> Study:
     if long := next((name for name, text in fields.items() if len(text) > MOST_LETTERS), None):
         raise UsageError(f"{long}: more than {MOST_LETTERS} characters")
     settings: dict[str, Any] = settings_of(before) if before else {}
-    settings |= {"kind": kind, **_asked(fields), **_how_many(fields), **_lessons(kind, fields)}
-    settings |= {"platform": _platform(fields), "consent": _consent(kind, fields.get("consent", ""))}
+    asked = {**_asked(fields), **_how_many(kind, fields), **_lessons(kind, fields)}
+    asked |= {"platform": _platform(fields), "consent": _consent(kind, fields.get("consent", ""))}
+    if kind == "rating game":
+        asked |= {
+            "leaderboard": bool(fields.get("leaderboard")),
+            "seeds": "rater" if fields.get("seeds") else "given",
+        }
+    settings |= {"kind": kind, **{name: _within(settings.get(name), value) for name, value in asked.items()}}
     if kind == "description":
         settings["rules"] = [rule for rule in RULES if fields.get(f"rule-{rule}")]
     if kind == "story survey":
@@ -109,6 +116,12 @@ def study_from(kind: str, fields: Fields, before: Study | None = None) -> Study:
     return study
 
 
+def _within(before: Any, asked: Any) -> Any:
+    """A table's settings with those that the form does not ask for as they were."""
+    tables = isinstance(before, dict) and isinstance(asked, dict)
+    return {**before, **asked} if tables and before.get("name") == asked.get("name") else asked
+
+
 def _asked(fields: Fields) -> dict[str, Any]:
     """What raters read, and how many of them."""
     return {
@@ -119,8 +132,6 @@ def _asked(fields: Fields) -> dict[str, Any]:
         "items_per_person": _whole(fields, "items_per_person", "Items per person"),
         "places": _whole(fields, "places", "Places"),
         "lease_minutes": _real(fields, "lease_minutes", "Minutes for an item", 10.0),
-        "leaderboard": bool(fields.get("leaderboard")),
-        "seeds": "rater" if fields.get("seeds") else "given",
     }
 
 
@@ -142,12 +153,12 @@ def _own_words(lines: str) -> dict[str, str]:
     return found
 
 
-def _how_many(fields: Fields) -> dict[str, Any]:
+def _how_many(kind: str, fields: Fields) -> dict[str, Any]:
     fixed = _whole(fields, "ratings_per_item", "Ratings per item") or 3
     if fields.get("how_many") != "until":
-        return {"ratings_per_item": fixed, "hard": _hard(fields)}
+        return {"ratings_per_item": fixed, **({"hard": _hard(fields)} if kind == "rating game" else {})}
     width, most = _real(fields, "until", "Width", 0.5), _whole(fields, "most", "At most") or 7
-    return {"ratings_per_item": {"until": width, "most": most}, "hard": {}}
+    return {"ratings_per_item": {"until": width, "most": most}}
 
 
 def _hard(fields: Fields) -> dict[str, Any]:
@@ -160,7 +171,7 @@ def _hard(fields: Fields) -> dict[str, Any]:
 
 def _lessons(kind: str, fields: Fields) -> dict[str, Any]:
     """Training, checks and qualification."""
-    usual, checks = Training(), Checks()
+    usual, checks = Training() if kind == "rating game" else Training(tutorial=0, probation=0), Checks()
     tutorial = _whole(fields, "tutorial", "Tutorial") or 0
     probation = _whole(fields, "probation", "Probation") or 0
     asked = _whole(fields, "qualification_items", "Qualification") or 0
@@ -169,14 +180,12 @@ def _lessons(kind: str, fields: Fields) -> dict[str, Any]:
             "gold": _real(fields, "gold", "Gold items", checks.gold * 100) / 100,
             "attention": _real(fields, "attention", "Attention items", checks.attention * 100) / 100,
         },
-        "training": None,
         "qualification": None,
     }
-    if tutorial or probation or kind == "rating game":
-        accuracy = _real(fields, "accuracy", "Right answers", usual.accuracy * 100) / 100
-        asked_for = {"tutorial": tutorial, "probation": probation, "accuracy": accuracy}
-        if kind != "rating game" or any(value != getattr(usual, name) for name, value in asked_for.items()):
-            found["training"] = asked_for
+    lessons = {"tutorial": tutorial, "probation": probation}
+    lessons["accuracy"] = _real(fields, "accuracy", "Right answers", usual.accuracy * 100) / 100  # type: ignore[assignment]
+    if any(value != getattr(usual, name) for name, value in lessons.items()):
+        found["training"] = lessons
     if asked and kind not in UNLEVELLED:
         threshold = _real(fields, "qualification_threshold", "Threshold", 0.5)
         found["qualification"] = {"items": asked, "threshold": threshold}
@@ -216,7 +225,7 @@ def _scale(fields: Fields, title: str) -> str | dict[str, Any] | None:
         levels.append(dict(zip(("value", "label", "meaning"), (int(parts[0]), *parts[1:]), strict=False)))
     levels.sort(key=lambda level: level["value"])
     made = {
-        "title": title or "Own scale",
+        "title": fields.get("own_title") or title or "Own scale",
         "question": fields.get("own_question", "").strip(),
         "levels": levels,
     }

@@ -33,6 +33,16 @@ class Column:
         return {id: place for place, id in enumerate(self.ids)}
 
 
+def no_number(score: Score) -> Failure:
+    """The failure that a score stands for which is no number."""
+    reason = (
+        "there is no score (NaN, null or empty)"
+        if score.score != score.score
+        else f"the score is {score.score}"
+    )
+    return Failure(score.id, score.metric, reason, system=score.system)
+
+
 class Board:
     """Scores by metric and system. Each item's id tells which of the others it is compared with."""
 
@@ -61,7 +71,7 @@ class Board:
             )
         self._seen.add(key)
         if not math.isfinite(score.score):
-            self.fail(Failure(score.id, score.metric, f"its score is {score.score}", system=system))
+            self.fail(no_number(score))
             return
         column = self._column(score.metric, system)
         column.ids.append(score.id)

@@ -1,5 +1,6 @@
 """A comparison from what the user named to its files: texts are scored in one run, runs become one measurement."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from sightline.io.provenance import provenance
 from sightline.io.results import ResultFolder
 from sightline.io.scores import SCORES, ScoreWriter, read_scores
 from sightline.items import Failure, Item, Score
-from sightline.meta.comparison.board import UNNAMED, Board
+from sightline.meta.comparison.board import UNNAMED, Board, no_number
 from sightline.meta.comparison.contest import SAMPLES
 from sightline.meta.comparison.kept_folder import (
     digest_of,
@@ -140,6 +141,7 @@ def _of_scores(sources: Sequence[SystemSource], out: ResultFolder, asked: Asked)
     metrics_there(out, about)
     board = Board.of(every(), failures)
     notes = measured_alike(board, as_measured=asked.as_measured)
+    failures += [no_number(one) for one in every() if not math.isfinite(one.score)]
     summary = _put_together(out, board, every(), failures) | provenance()
     summary |= about
     out.json("summary.json", summary)
@@ -158,7 +160,7 @@ def _put_together(
     }
     totals, writer = Totals(metrics), ScoreWriter(out)
     for score in scores:
-        if score.score == score.score:
+        if math.isfinite(score.score):
             totals.add(score.metric, [Item(score.id, system=score.system)], [score])
             writer.add([score], [])
     known = [failure for failure in failures if failure.metric in metrics]

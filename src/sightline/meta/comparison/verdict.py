@@ -6,9 +6,9 @@ from itertools import combinations
 
 import numpy as np
 
-from sightline.charts import counted
+from sightline.charts import counted, enumerated
 from sightline.errors import UsageError
-from sightline.meta.comparison.board import Board
+from sightline.meta.comparison.board import UNNAMED, Board
 from sightline.meta.comparison.contest import SAMPLES, Contest, Side, contests, corrected, rounds_for
 from sightline.meta.comparison.distance import Distance, distance
 
@@ -77,6 +77,10 @@ def compared(
         if name is not None and name not in systems:
             raise UsageError(f"{option} {name}: there is no such system; there are {', '.join(systems)}")
     if len(systems) < 2:
+        if systems == [UNNAMED]:
+            raise UsageError(
+                'no system is named: say the "system" on each line, or give a file for each as NAME=FILE'
+            )
         raise UsageError(f"there is one system, {', '.join(systems)}: nothing to compare it with")
     wanted = _pairs(systems, against)
     met = [meeting for spec in board.metrics for meeting in _meetings(board, spec, wanted)]
@@ -95,13 +99,20 @@ def compared(
 
 
 def _nothing_shared(board: Board, systems: Sequence[str], noun: str) -> str:
-    """Why nothing can be compared: the systems have other ids, or a metric could score none of their texts."""
-    told = f"{' and '.join(systems)} share no {noun} (by id) with a score in the same metric"
+    """Why nothing can be compared: the systems have other ids, or a metric could score none of one's texts."""
+    told = f"{enumerated(systems)} share no {noun} (by id) with a score in the same metric"
     for spec, by_system in board.failures.items():
-        if not any(column.ids for column in board.columns.get(spec, {}).values()):
-            reason = next((reason for failed in by_system.values() for reason in failed.values()), "")
-            return f"{told}: {spec} could not score any of them ({reason})"
-    return told
+        none = [name for name in by_system if not board.columns[spec][name].ids]
+        if none:
+            reason = next(iter(by_system[none[0]].values()), "")
+            return f"{told}: {spec} could not score any {noun} of {enumerated(none)} ({reason})"
+    ids = {name: ids[0] for name in systems if (ids := _ids(board, name))}
+    examples = ", ".join(f"{name} has '{id}'" for name, id in list(ids.items())[:2])
+    return f"{told}: their ids differ ({examples})" if len(ids) > 1 else told
+
+
+def _ids(board: Board, system: str) -> list[str]:
+    return [id for columns in board.columns.values() if system in columns for id in columns[system].ids]
 
 
 def _pairs(systems: Sequence[str], against: str | None) -> list[tuple[str, str]]:

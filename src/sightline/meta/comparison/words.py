@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sightline.charts import counted, number
+from sightline.charts import counted, enumerated, number
 from sightline.meta.comparison.output import chance, headline
 from sightline.meta.comparison.verdict import Comparison, Pair
 
@@ -66,7 +66,7 @@ def _of_many(metric: str, pairs: Sequence[Pair], systems: Systems, against: str 
         below = [name for name in others if (against, name) in beaten]
         rest = [name for name in others if name not in above and name not in below]
         parts = [
-            f"{_and(group)} {'is' if len(group) == 1 else 'are'} {how} {against}"
+            f"{enumerated(group)} {'is' if len(group) == 1 else 'are'} {how} {against}"
             for group, how in ((above, "higher than"), (below, "lower than"), (rest, "not told apart from"))
             if group
         ]
@@ -75,9 +75,9 @@ def _of_many(metric: str, pairs: Sequence[Pair], systems: Systems, against: str 
     below = [name for name in ranked[1:] if (best, name) in beaten]
     level = [name for name in ranked[1:] if name not in below]
     if not below:
-        return f"{told} {best}, the highest, is not told apart from {_and(level)}."
-    close = f", and not told apart from {_and(level)}" if level else ""
-    return f"{told} {best} is higher than {_and(below)} beyond chance{close}."
+        return f"{told} {best}, the highest, is not told apart from {enumerated(level)}."
+    close = f", and not told apart from {enumerated(level)}" if level else ""
+    return f"{told} {best} is higher than {enumerated(below)} beyond chance{close}."
 
 
 def size(value: float | None) -> str:
@@ -93,7 +93,3 @@ def interval(pair: Pair, turned: bool = False) -> str:
         return ""
     low, high = (-high, -low) if turned else (low, high)
     return f" (95\u00a0%: {size(low)} to {size(high)})"
-
-
-def _and(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -1,5 +1,6 @@
-"""The papers' experiments: what one is (`base`), the five there are (`papers`), and how each is told."""
+"""Experiments: what one is (`base`), the papers' five (`papers`), two on biases (`biases`), and how each is told."""
 
+from sightline.meta.experiments import biases as biases
 from sightline.meta.experiments.base import ExperimentTable, ExperimentTask, experiments
 from sightline.meta.experiments.papers import ABLATION, make_experiment
 

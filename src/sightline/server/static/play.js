@@ -113,7 +113,7 @@ function standing(now) {
   at("lesson").max = now.lesson_goal || 1;
   at("lesson").value = now.lesson;
   at("points").textContent = now.points;
-  at("rated").textContent = game.dataset.extent ? fill(said.of, { done: now.rated, all: game.dataset.extent }) : now.rated;
+  at("rated").textContent = fill(said.of, { done: now.rated, all: Math.max(game.dataset.extent, now.rated) });
   at("streak").textContent = now.streak;
   at("streak-box").hidden = now.streak < 3;
 }

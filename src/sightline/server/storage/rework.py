@@ -12,8 +12,14 @@ from sightline.server.storage import studies
 from sightline.server.storage.counting import counts_of
 from sightline.server.storage.studies import StoredStudy
 
-FIXED = {"scale": "the scale", "criteria": "the questions", "qualification": "the qualification"}
-"""What every answer was given to."""
+
+def _answered_to(study: Study) -> dict[str, object]:
+    """What every answer was given to."""
+    return {
+        "the scale": (study.levels.question, study.levels.levels),
+        "the questions": study.questions,
+        "the qualification": study.qualification,
+    }
 
 
 def titled(study: Study, title: str) -> Study:
@@ -28,16 +34,11 @@ def plain(study: Study) -> Study:
 def change(connection: Connection, stored: StoredStudy, after: Study, public: bool) -> None:
     """New settings. Once there are answers, what they were answers to stays as it is."""
     before = stored.study
-    if (
-        before.levels != after.levels
-        or before.questions != after.questions
-        or before.qualification != after.qualification
-    ):
+    was, becomes = _answered_to(before), _answered_to(after)
+    if changed := [name for name in was if was[name] != becomes[name]]:
         if studies.answered(connection, stored.id):
-            names = [told for name, told in FIXED.items() if getattr(before, name) != getattr(after, name)]
-            raise UsageError(
-                f"there are answers already: {' and '.join(names)} cannot change; copy the study instead"
-            )
+            told = " and ".join(changed)
+            raise UsageError(f"there are answers already: {told} cannot change; copy the study instead")
         _rescale(connection, stored, after)
     studies.set_study(connection, stored.id, after, public)
     if (before.ratings_per_item, before.hard) != (after.ratings_per_item, after.hard):
