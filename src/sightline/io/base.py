@@ -64,7 +64,11 @@ def item_file(path: Path | str) -> TableFile:
     path = Path(path)
     if path.is_dir():
         metadata = [path / f"metadata.{kind}" for kind in ("jsonl", "csv", "parquet")]
-        path = next((file for file in metadata if file.is_file()), path)
+        found = next((file for file in metadata if file.is_file()), None)
+        if found is None:
+            names = ", ".join(file.name for file in metadata)
+            raise UsageError(f"{path}: a folder, not a file of items; its texts would be in one of {names}")
+        path = found
     return TableFile(path)
 
 
