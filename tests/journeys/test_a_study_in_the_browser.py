@@ -5,8 +5,10 @@ import http.server
 import json
 import os
 import re
+import shutil
 import signal
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -69,7 +71,7 @@ class Lab:
     def person(self, **options):
         """Somebody at a computer of their own."""
         page = self.browser.new_context(viewport={"width": 1366, "height": 640}, **options).new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(60_000)
         page.on("pageerror", lambda fault: self.faults.append(str(fault)))
         return page
 
@@ -79,8 +81,12 @@ class Lab:
         desk.goto(f"{self.base}/staff/studies/new")
         desk.click(f"a:text-is('{kind}')")
         desk.fill("#title", title)
-        desk.set_input_files("#chosen", files)
-        desk.wait_for_selector("#kept li >> nth=1")
+        if isinstance(files, Path):
+            desk.set_input_files("#folder", files)
+            desk.wait_for_selector("#kept li:has-text('Pictures: 3')")
+        else:
+            desk.set_input_files("#chosen", files)
+            desk.wait_for_selector("#kept li >> nth=1")
         desk.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         for name, value in fields.items():
             if name in ("platform", "scale"):
@@ -125,6 +131,13 @@ def lab(browser, tmp_path_factory):
 
 
 def files_of(kind, pictures, folder):
+    """A file of items and its pictures; where people write the texts, a folder of pictures is enough."""
+    if kind == "description":
+        walk = folder / "walk"
+        walk.mkdir()
+        for n in range(ITEMS):
+            shutil.copy(pictures / f"p{n}.png", walk)
+        return walk
     path = folder / f"{kind.replace(' ', '-')}.jsonl"
     path.write_text("".join(json.dumps(item) + "\n" for item in items_of(kind)))
     return [path, *sorted(pictures.glob("*.png"))]
@@ -147,7 +160,9 @@ def opinion(text, rater):
 
 
 def answer(page, kind, rater):
-    """Answer what is shown, mostly by keys."""
+    """Answer what is shown, mostly by keys, which the page hears when it is there in full."""
+    page.wait_for_selector(".status")
+    page.wait_for_load_state()
     keys = page.keyboard
     if kind == "rating game":
         keys.press(str(opinion(page.inner_text("#caption"), rater)))
@@ -212,8 +227,6 @@ def test_from_the_form_to_the_analysed_file(lab, pictures, tmp_path, kind):
         if kind == "grounding survey":
             page.click("text=I consent")
         for _ in range(ITEMS):
-            page.wait_for_selector(".status")
-            page.wait_for_load_state()
             answer(page, kind, number)
         page.wait_for_selector("h1:text-is('All done')")
         page.context.close()

@@ -59,6 +59,9 @@ def counts(server):  # noqa: F811
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_from_its_form_to_an_answer(server, browser, kind):  # noqa: F811
     login(browser)
+    page = send(browser, kind, files_of(kind), act="preview")
+    assert "Nothing of it is kept." in page.text
+    assert 'class="for-ears">You are</span> <b dir="auto">Preview</b>' in page.text
     page = send(browser, kind, files_of(kind), public="yes", ratings_per_item="4")
     assert page.status_code == 200, re.search(r'id="fault">(.*?)</p>', page.text)
     slug = slug_of(page)
@@ -72,7 +75,7 @@ def test_every_kind_from_its_form_to_an_answer(server, browser, kind):  # noqa: 
     page = visitor.post(f"/studies/{slug}/answers", data={"csrf": csrf(page), **given, **said})
     assert page.status_code == 200
     assert counts(server)["answer"] == 1
-    assert counts(server)["upload"] == 0
+    assert counts(server)["upload"] == 4  # the preview's form is still open
 
 
 def test_chosen_files_survive_an_error(server, browser):  # noqa: F811

@@ -7,16 +7,20 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from PIL import Image
+from typer.testing import CliRunner
 
 from doors import command
+from sightline.cli.app import load_commands
 from sightline.errors import UsageError
 from sightline.generate.base import Decoding, load_captioner
 from sightline.generate.subjects import Caption, Subject
+from sightline.train.captioner import checkpoint
 from sightline.train.captioner.examples import examples
 from sightline.train.captioner.run import Recipe
 from tiny_captioners import save_blip, save_clip, save_clipcap, save_git, save_gpt2, save_vit_gpt2
@@ -146,6 +150,34 @@ def test_a_killed_run_goes_on_to_the_very_same_weights(
         for out in ("whole", "killed")
     )
     assert one == two
+
+
+@pytest.mark.parametrize("kind", ["blip", "transformers", "clipcap"])
+def test_any_captioner_that_was_stopped_goes_on_to_the_same_weights(
+    hl: Path, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, save = SAVED[kind]
+    asked = ["train", "captioner", hl, "--base", f"{kind}:{save(tmp_path / name)}", "--axis", "action"]
+    quick = ["--epochs", 2, "--batch", 4, "--every", 3, "--rate", "1e-3"]
+    command(*asked, *quick, "-o", tmp_path / "whole")
+    kept = checkpoint.save
+    times = 0
+
+    def stopping(*given: Any) -> None:
+        nonlocal times
+        kept(*given)
+        times += 1
+        if times in (2, 5):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(checkpoint, "save", stopping)
+    line = [str(part) for part in (*asked, *quick, "-o", tmp_path / "stopped")]
+    for more in ([], ["--resume"]):
+        assert CliRunner().invoke(load_commands(), [*line, *more]).exit_code == 130
+    command(*line, "--resume")
+    assert times > 5
+    whole, stopped = (tmp_path / out / "model.safetensors" for out in ("whole", "stopped"))
+    assert whole.read_bytes() == stopped.read_bytes()
 
 
 def test_hls_recipe_is_the_default() -> None:

@@ -128,8 +128,12 @@ class Run:
             totals.fail(failures)
             sink.add([], failures)
         self.fitted = fitted
+        told = totals.summary(signatures)
+        for spec, metric in self.plan.metrics.items():
+            if metric.lower_is_better:
+                told["metrics"][spec]["lower_is_better"] = True
         return {
-            **totals.summary(signatures),
+            **told,
             "resources": self._resources(signatures.values()),
             "items": places,
             "duplicates": len(left_out.duplicates),

@@ -115,7 +115,12 @@ def blocks(
         index += [_row(story, metrics, systems) for story in chunk]
     about = {
         "metrics": [
-            {"name": name, "weights": _weights(summary["metrics"][name]["signature"])} for name in metrics
+            {
+                "name": name,
+                "weights": _weights(summary["metrics"][name]["signature"]),
+                "faults": bool(summary["metrics"][name].get("lower_is_better")),
+            }
+            for name in metrics
         ],
         "systems": [clean(name) for name in systems],
         "items": gathered.items,

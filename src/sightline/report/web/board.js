@@ -56,9 +56,9 @@ function picture([thumbnail, width, height, name, trouble], number, phrases, awa
     el('figcaption', {}, el('span', { class: 'picture-name' }, `${number + 1} \u00b7 ${name}`), sentence));
 }
 
-function legend() {
+function legend(metric) {
   return el('p', { class: 'legend' },
-    el('span', { class: 'phrase plus', style: { '--strength': '40%' } }, 'seen'), ' solid line: adds to the score ',
-    el('span', { class: 'phrase minus', style: { '--strength': '40%' } }, 'not seen'), ' dashed line: takes from it. Stronger colour, larger share. ',
+    el('span', { class: 'phrase plus', style: { '--strength': '40%' } }, 'seen'), metric?.faults ? ' solid line: is there to be seen ' : ' solid line: adds to the score ',
+    el('span', { class: 'phrase minus', style: { '--strength': '40%' } }, 'not seen'), metric?.faults ? ' dashed line: counts as a fault. ' : ' dashed line: takes from it. Stronger colour, larger share. ',
     matchMedia('(hover: none)').matches ? 'Tap a phrase to see its best region.' : 'Point at a phrase, or tab to it, to see its best region.');
 }

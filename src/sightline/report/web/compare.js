@@ -165,7 +165,7 @@ function versus(sides, which) {
     el('div', { class: 'pictures', 'data-count': figures.length }, figures), el('div', { class: 'sides' }, texts)));
   const panels = told.map((side) => el('div', { class: `side side-${side.hue}` }, side.found ? evidenceOf(side, metric, link) : null));
   const shared = told.find((side) => side.story?.references.length);
-  return [root, every.length ? legend() : null, el('div', { class: 'sides evidence-sides' }, panels), shared ? references(shared.story) : null].filter(Boolean);
+  return [root, every.length ? legend(metric) : null, el('div', { class: 'sides evidence-sides' }, panels), shared ? references(shared.story) : null].filter(Boolean);
 }
 
 function evidenceOf({ found: { evidence }, sentences, phrases, system }, metric, link) {

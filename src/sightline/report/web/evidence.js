@@ -18,14 +18,16 @@ function panel(title, body, hint) {
 // Figure 4 of GROOViST: similarity, after penalty, weight, contribution.
 function phraseTable(phrases, evidence, metric, link) {
   const most = Math.max(...phrases.map((phrase) => Math.abs(phrase.contribution)), 1e-9);
-  const columns = [['phrase', 'phrase', 'text'], ['similar\u00adity', 'similarity'], ['after penalty', 'penalized'],
+  const columns = metric.faults
+    ? [['phrase', 'phrase', 'text'], ['similar\u00adity', 'similarity'], ['above the threshold', 'contribution']]
+    : [['phrase', 'phrase', 'text'], ['similar\u00adity', 'similarity'], ['after penalty', 'penalized'],
     [metric.weights === 'none' ? 'weight' : metric.weights.replace('concreteness', 'concrete\u00adness'), 'weight'], ['contri\u00adbution', 'contribution']];
   const body = el('tbody');
   const fill = (rows) => body.replaceChildren(...rows.map((phrase) => el('tr', { 'data-phrase': phrase.key, class: phrase.contribution < 0 ? 'minus' : 'plus' },
     el('th', { scope: 'row' }, link(phrase)),
     el('td', { class: 'number' }, number(phrase.similarity)),
-    el('td', { class: 'number' }, number(phrase.penalized)),
-    el('td', { class: 'number' }, number(phrase.weight)),
+    metric.faults ? null : el('td', { class: 'number' }, number(phrase.penalized)),
+    metric.faults ? null : el('td', { class: 'number' }, number(phrase.weight)),
     el('td', { class: 'number contribution' },
       el('span', { class: 'bar', 'aria-hidden': 'true', style: { width: `${36 * Math.abs(phrase.contribution) / most}%` } }),
       signed(phrase.contribution)))));
@@ -42,7 +44,7 @@ function phraseTable(phrases, evidence, metric, link) {
       });
     } }, name)));
   fill(phrases);
-  const theta = evidence.threshold === null ? null : `A phrase whose similarity is below \u03b8 = ${number(evidence.threshold)} counts against the text by its distance from it.`;
+  const theta = evidence.threshold === null ? null : `A phrase whose similarity is below \u03b8 = ${number(evidence.threshold)} ${metric.faults ? 'is in no picture' : 'counts against the text by its distance from it'}.`;
   return panel('Phrases', el('div', { class: 'scroll' }, el('table', { class: 'phrases' }, el('thead', {}, el('tr', {}, heads)), body)), theta);
 }
 

@@ -67,7 +67,7 @@ function evidenceView(story, evidence, metric) {
   if (phrases.length) panels.push(phraseTable(phrases, evidence, metric, board.link));
   if (phrases.length && phrases[0].byImage.length > 1) panels.push(heatMap(phrases, evidence, phrases[0].byImage.length, board.paired, board.link));
   if (evidence.pairs.length) panels.push(pairList(evidence.pairs, sentences));
-  return [...board.parts, phrases.length ? legend() : null,
+  return [...board.parts, phrases.length ? legend(metric) : null,
     Object.keys(evidence.parts).length ? partList(evidence.parts) : null,
     evidence.notes.length ? noteList(evidence.notes) : null,
     el('div', { class: panels.length > 1 ? 'panels' : 'panels one' }, panels)].filter(Boolean);

@@ -14,6 +14,7 @@ from sightline.errors import UsageError, extra
 from sightline.generate.captioners.clipcap import GPT2, WEIGHTS, ClipCap
 from sightline.generate.captioners.image_to_text import ImageToText
 from sightline.generate.clipcap_network import begun
+from sightline.generate.decoding import AT_ONCE, in_groups
 from sightline.generate.trained import FILE
 from sightline.hub import load_pretrained
 
@@ -134,8 +135,13 @@ class ClipCapLearner:
         self._code = Coder(home.tokenizer, int(home.tokenizer.eos_token_id), home.device)
 
     def inputs(self, pictures: Sequence[Image.Image]) -> Tensor:
+        """In groups of one size: a vector does not depend on what it is computed beside."""
         with torch.no_grad():
-            return self._home.vectors(pictures).float()
+            found = [
+                self._home.vectors(group)[:meant].float()
+                for group, meant in in_groups(pictures, AT_ONCE["cpu"])
+            ]
+        return torch.cat(found)
 
     def losses(self, seen: Tensor, texts: Sequence[str]) -> tuple[Tensor, Tensor]:
         ids, mask = self._code(texts)
