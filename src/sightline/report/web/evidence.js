@@ -1,5 +1,7 @@
 // The evidence for one score: the table of phrases, the heat map, pairs, parts and notes.
 
+const WORDS_SHOWN = 14;
+
 const MEANINGS = {
   T: 'temporal misalignment: phrases that also match other pictures than their sentence\u2019s own, per phrase',
   P: 'noun phrases per word',
@@ -11,8 +13,28 @@ function phrasesOf(evidence) {
     { key, text, sentence, start, end, similarity, penalized, weight, contribution, image, box, byImage, again }));
 }
 
+// Single words, drawn as phrases are: what the score gains by each of them, or loses.
+function wordsOf(evidence) {
+  return evidence.words.map(([text, sentence, start, end, contribution], key) => (
+    { key, text, sentence, start, end, contribution, image: null, box: null, byImage: [], again: [] }));
+}
+
 function panel(title, body, hint) {
   return el('section', { class: 'panel' }, el('h4', {}, title), hint ? el('p', { class: 'hint' }, hint) : null, body);
+}
+
+// What each word brings, in the order of the text; of many only those that bring most, either way.
+function wordTable(words, link) {
+  const most = Math.max(...words.map((word) => Math.abs(word.contribution)), 1e-9);
+  const least = words.map((word) => Math.abs(word.contribution)).sort((a, b) => b - a)[WORDS_SHOWN - 1] ?? 0;
+  const rows = words.filter((word) => Math.abs(word.contribution) >= least).map((word) => el('tr', { 'data-phrase': word.key, class: word.contribution < 0 ? 'minus' : 'plus' },
+    el('th', { scope: 'row' }, link(word)),
+    el('td', { class: 'number contribution' },
+      el('span', { class: 'bar', 'aria-hidden': 'true', style: { width: `${36 * Math.abs(word.contribution) / most}%` } }), signed(word.contribution))));
+  const head = el('tr', {}, el('th', { scope: 'col' }, 'word'), el('th', { scope: 'col', class: 'number' }, 'change'));
+  return panel('Words', el('div', { class: 'scroll' }, el('table', { class: 'phrases words' }, el('thead', {}, head), el('tbody', {}, rows))),
+    'The score minus what it would be with the word masked out: below 0 the word speaks against the text.'
+    + (rows.length < words.length ? ` The ${rows.length} that change most, of ${words.length}.` : ''));
 }
 
 // Figure 4 of GROOViST: similarity, after penalty, weight, contribution.
