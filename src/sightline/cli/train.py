@@ -19,6 +19,7 @@ class Parts(LazyGroup):
         "idf": "Count words of noun phrases over the VIST validation stories, for `--idf OUT/idf.json`.",
         "pocket": "Train the pocket encoder and its region proposer.",
         "rater": "Train a caption rater on people's ratings; tested on pictures it did not learn from.",
+        "together": "Learn whether a text is true of a picture, from captioned pictures, for `--option together=OUT`.",
         "vg": "Train RoViST-VG's visual grounding model (Algorithm 1 of its paper).",
     }
 

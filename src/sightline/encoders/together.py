@@ -6,7 +6,7 @@ What is computed of a picture once, its maps, is kept with the vectors; a text c
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -45,7 +45,11 @@ class Maps:
 
 @dataclass(frozen=True)
 class WordChange:
-    """A word of the text, and how much the probability is higher with it than with it masked out."""
+    """A word of the text, and how much the probability is higher with it than with it masked out.
+
+    A text that says less is the safer one. So what a word of a true caption may cost (all but one in seven of them) is
+    taken off first: below 0 a word speaks against the text.
+    """
 
     start: int
     end: int
@@ -67,6 +71,11 @@ class Reading:
     cut: bool
     """Whether the text is longer than it reads."""
 
+    @property
+    def numbers(self) -> Floats:
+        """What a caption rater learns from: the judgements and the pooled features."""
+        return np.concatenate([np.array(self.judged, np.float32), self.pooled])
+
 
 class Together:
     """The reading network, with the pocket's image network before it and its cosine beside it."""
@@ -79,6 +88,7 @@ class Together:
             self._longest = int(settings["longest"])
             self._weights = np.array([float(settings["weights"][name]) for name in (*JUDGEMENTS, "cosine")])
             self._shift = float(settings["shift"])
+            self._masking = float(settings["masking"])
             names = (folder / "pieces.txt").read_text("utf-8").rstrip("\n").split("\n")
             self._session = open_network(folder / "read.onnx")
         except (OSError, ValueError, KeyError, TypeError) as fault:
@@ -96,14 +106,14 @@ class Together:
     def maps(self, pictures: Sequence[Picture], store: VectorStore | None = None) -> list[Maps]:
         """What the image network makes of each picture, kept in the store."""
         keys = [_key(self.pocket.signature, picture.digest) for picture in pictures]
-        known = store.get_many(list(dict.fromkeys(keys))) if store else {}
+        known = {} if store is None else store.get_many(list(dict.fromkeys(keys)))
         size = 2 * sum(int(np.prod(shape)) for shape in MAPS.values())
         found = {key: row for key, row in known.items() if len(row) == size}
         missing = {key: picture for key, picture in zip(keys, pictures, strict=True) if key not in found}
         if missing:
             made = pocket_network().run([picture.crop() for picture in missing.values()], list(MAPS))
             fresh = [(key, _packed(outputs)) for key, outputs in zip(missing, made, strict=True)]
-            if store:
+            if store is not None:
                 store.put_many(fresh)
             found.update(fresh)
         return [_unpacked(found[key]) for key in keys]
@@ -117,9 +127,11 @@ class Together:
         rows = np.tile(np.array(ids, np.int64), (1 + len(masked), 1))
         for row, (_, _, first, last) in enumerate(masked, 1):
             rows[row, 1 + first : 1 + last] = self._unknown
-        inputs = {"map16": maps.map16, "map32": maps.map32, "vector": maps.vector, "ids": rows}
-        judged, pooled = self._session.run(["judged", "pooled"], inputs)
-        chance = self._probability(judged, self._cosine(maps, text))
+        inputs: dict[str, NDArray[Any]] = {**vars(maps), "ids": rows}
+        judged, pooled = self.bare(inputs)
+        odds = self._log_odds(judged, self._cosine(maps, text))
+        odds[1:] += self._masking
+        chance = 1 / (1 + np.exp(-odds))
         return Reading(
             float(chance[0]),
             tuple(float(value) for value in judged[0]),
@@ -133,20 +145,25 @@ class Together:
             cut,
         )
 
+    def bare(self, inputs: Mapping[str, NDArray[Any]]) -> tuple[Floats, Floats]:
+        """The network alone: maps and rows of pieces to judgements and pooled features."""
+        judged, pooled = self._session.run(["judged", "pooled"], dict(inputs))
+        return judged, pooled
+
     def _cosine(self, maps: Maps, text: str) -> float:
         picture = self.pocket.in_space(maps.vector)[0]
         return float(picture @ self.pocket.encode_texts([text])[0])
 
-    def _probability(self, judged: Floats, cosine: float) -> NDArray[np.float64]:
-        """The logistic curve of the judgements and the cosine, fitted on pictures not learned from."""
+    def _log_odds(self, judged: Floats, cosine: float) -> NDArray[np.float64]:
+        """The judgements and the cosine, weighed as fitted on pictures not learned from."""
         columns = np.column_stack([judged.astype(np.float64), np.full(len(judged), cosine)])
-        return np.asarray(1 / (1 + np.exp(-(columns @ self._weights + self._shift))), np.float64)
+        return np.asarray(columns @ self._weights + self._shift, np.float64)
 
     def _pieces(self, text: str) -> tuple[list[str], list[tuple[int, int, int, int]]]:
         """Pieces of the text, and its words: characters from and to, pieces from and to.
 
-        Words are split one by one; where that gives other pieces than the whole text (accents that stand alone, say), no
-        word can be masked out.
+        Words are split one by one; where that gives other pieces than the whole text (accents that stand alone,
+        say), no word can be masked out.
         """
         bare = text.strip(STRIPPED)
         offset = text.find(bare) if bare else 0

@@ -34,7 +34,7 @@ class ReadTogether(Feature[ReadingValue]):
         return (Sentences(),)
 
     def compute(self, batch: Sequence[Features], tools: Tools) -> list[ReadingValue | Unscorable]:
-        reader = _reader(tools)
+        reader = reading_network(tools)
         jobs = [sentence_pairs(got, tools, prompt="") for got in batch]
         pairs = [pair for job in jobs if not isinstance(job, Unscorable) for pair in job]
         maps = iter(reader.maps([picture for _, picture in pairs], tools.embedder.store))
@@ -59,7 +59,7 @@ class ReadTogether(Feature[ReadingValue]):
         return found
 
     def signature(self, tools: Tools) -> Mapping[str, str]:
-        return {"together": _reader(tools).signature}
+        return {"together": reading_network(tools).signature}
 
 
 def _notes(sentence: str, known: int, pieces: int, cut: bool) -> list[str]:
@@ -74,5 +74,6 @@ def _notes(sentence: str, known: int, pieces: int, cut: bool) -> list[str]:
     return notes
 
 
-def _reader(tools: Tools) -> Together:
+def reading_network(tools: Tools) -> Together:
+    """The embedded one, or the one that was given."""
     return tools.held(load_together, tools.option("together"))

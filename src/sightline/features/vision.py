@@ -278,10 +278,7 @@ def sentence_pairs(
     if blank := [number for number, sentence in enumerate(sentences, 1) if not sentence.strip()]:
         return Unscorable(f"sentence {blank[0]} is empty: it cannot be held against its picture")
     before = tools.embedder.calibration.prompt if prompt is None else prompt
-    return [
-        (before + sentence, picture)
-        for sentence, picture in zip(sentences, pictures, strict=True)
-    ]
+    return [(before + sentence, picture) for sentence, picture in zip(sentences, pictures, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ function wordTable(words, link) {
       el('span', { class: 'bar', 'aria-hidden': 'true', style: { width: `${36 * Math.abs(word.contribution) / most}%` } }), signed(word.contribution))));
   const head = el('tr', {}, el('th', { scope: 'col' }, 'word'), el('th', { scope: 'col', class: 'number' }, 'change'));
   return panel('Words', el('div', { class: 'scroll' }, el('table', { class: 'phrases words' }, el('thead', {}, head), el('tbody', {}, rows))),
-    'The score minus what it would be with the word masked out: below 0 the word speaks against the text.'
+    'The score minus what it would be with the word masked out, beyond what a word of a true text may cost: below 0 it speaks against the text.'
     + (rows.length < words.length ? ` The ${rows.length} that change most, of ${words.length}.` : ''));
 }
 

@@ -1,4 +1,4 @@
-"""What the network learns from: pictures with their own captions, foreign ones graded by closeness, and exchanged ones."""
+"""What the network learns from: pictures with their own captions, graded foreign ones, and exchanged ones."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -115,16 +115,17 @@ def nearest(means: Floats, pictures: Floats) -> NDArray[np.int64]:
             alike[np.arange(len(rows)), rows] = -2
             count = min(NEAREST // 2, len(means) - 1)
             best = np.argpartition(-alike, count - 1, axis=1)[:, :count]
-            found[rows, half * (NEAREST // 2) : (half + 1) * (NEAREST // 2)] = np.resize(best, (len(rows), NEAREST // 2))
+            place = slice(half * (NEAREST // 2), (half + 1) * (NEAREST // 2))
+            found[rows, place] = best[:, np.arange(NEAREST // 2) % count]
     return found
 
 
 def falsified(
     exchanger: Exchanger, groups: Sequence[Sequence[str]], most: int | None = None
 ) -> list[list[tuple[str, Kind]]]:
-    """Of each caption its exchanged forms with their kinds, of each kind about as many more usual than the truth as less.
+    """Of each caption its exchanged forms with their kinds; with `most`, of so many captions of a picture only.
 
-    With `most`, of so many captions of a picture only.
+    Of each kind about as many make the wording more usual as make it less.
     """
     every = [(text, said, place) for said in groups for place, text in enumerate(said)]
     made = [
@@ -136,7 +137,10 @@ def falsified(
     kept: list[list[tuple[str, Kind]]] = [[] for group in groups for _ in group]
     rng = np.random.default_rng(0)
     for kind in KINDS:
-        sides = [[pair for pair in made if pair[1].kind == kind and (pair[1].gain > 0) is more] for more in (True, False)]
+        sides = [
+            [pair for pair in made if pair[1].kind == kind and (pair[1].gain > 0) is more]
+            for more in (True, False)
+        ]
         enough = max(1, int(UNEVEN * min(map(len, sides))))
         for side in sides:
             for place in rng.permutation(len(side))[:enough]:

@@ -1,7 +1,7 @@
 """True captions made false by one exchange: a noun, verb, adjective, number or relation, or two roles.
 
-What is put in is drawn from words that stand in the same place in other captions; it must not be said of the picture, nor mean
-the same as what it replaces. Numbers agree and articles are mended, so that the wording does not give it away.
+What is put in is drawn from words that stand in the same place in other captions; it must not be said of the picture,
+nor mean the same as what it replaces. Numbers agree and articles are mended, so that the wording does not give it away.
 """
 
 from collections import Counter, defaultdict
@@ -14,24 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.text.language import Tree
+from sightline.train.together.slots import Slot, joined, lemma, place_of, qualities, roles
 from sightline.train.together.trigrams import Trigrams, runs
 from sightline.train.together.words import (
-    COLOURS,
     NUMBERS,
-    PEOPLE,
-    QUALITIES,
     RELATIONS,
     SEXES,
-    SYMMETRIC,
     VAGUE,
-    WEAK_VERBS,
     apart,
 )
 
 Kind = Literal["noun", "verb", "adjective", "number", "relation", "roles"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-Slot = tuple[int, int, str]
-"""First and last (exclusive) word, and what is put there."""
 
 TOO_ALIKE = 0.45
 """Cosine of two words, said alone, from which on one may be true where the other is."""
@@ -42,7 +36,6 @@ FEWEST = 8
 TRIED = 8
 ODD = -7.0
 """A wording that is so much less usual than the truth gives itself away."""
-IRREGULAR: Final = {"men": "man", "women": "woman", "children": "child", "people": "person", "feet": "foot"}
 
 
 @dataclass(frozen=True)
@@ -80,18 +73,28 @@ class Exchanger:
         for said in groups:
             for tree in said:
                 self._learn(tree)
-            kinds = sorted({lemma(word) for tree in said for word in tree.words if word.tag in ("NOUN", "VERB")})
+            kinds = sorted(
+                {lemma(word) for tree in said for word in tree.words if word.tag in ("NOUN", "VERB")}
+            )
             self._times.update(kinds)
             self._together.update(combinations(kinds, 2))
-        words = sorted({word for counts in self._by_place.values() for word in counts} | set(self._lemma.values()))
+        words = sorted(
+            {word for counts in self._by_place.values() for word in counts} | set(self._lemma.values())
+        )
         self._row = {word: number for number, word in enumerate(words)}
         self._vectors = likeness(words)
         self._drawn = {place: _shares(counts) for place, counts in self._by_place.items()}
 
     def falsified(self, text: str, said: Iterable[str], kinds: Sequence[Kind] = KINDS) -> list[Exchanged]:
-        """At most one exchange of each kind, where the caption has something to exchange; `said` are the picture's own."""
+        """At most one exchange of each kind, where there is something to exchange; `said` are the picture's own."""
         tree = self._trees[text]
-        own = {form for other in said if other in self._trees for w in self._trees[other].words for form in (w.text.lower(), lemma(w))}
+        own = {
+            form
+            for other in said
+            if other in self._trees
+            for w in self._trees[other].words
+            for form in (w.text.lower(), lemma(w))
+        }
         true = [word.text for word in tree.words]
         known = Counter(runs(true)) if text in self._learned else Counter()
         usual = self.usual.log_probability(true, known)
@@ -115,7 +118,7 @@ class Exchanger:
 
     def _slots(self, tree: Tree, kind: Kind, own: set[str]) -> list[list[Slot]]:
         if kind == "roles":
-            return self._some(list(_roles(tree)))
+            return self._some(list(roles(tree)))
         found: list[list[Slot]] = []
         for n, word in enumerate(tree.words):
             text = word.text.lower()
@@ -124,18 +127,18 @@ class Exchanger:
             elif kind == "number" and text in NUMBERS:
                 found += [[(n, n + 1, new)] for new in NUMBERS[:5] if new != text and new not in own]
             elif kind == "adjective":
-                found += [[(n, n + 1, new)] for new in _qualities(tree, n) if new not in own]
+                found += [[(n, n + 1, new)] for new in qualities(tree, n) if new not in own]
             elif kind == "relation":
-                size = 3 if _joined(tree, n, 3) in RELATIONS else 2 if _joined(tree, n, 2) in RELATIONS else 1
+                size = 3 if joined(tree, n, 3) in RELATIONS else 2 if joined(tree, n, 2) in RELATIONS else 1
                 if size > 1 or (word.tag == "ADP" and tree.labels[n] in ("case", "compound:prt", "advmod")):
-                    found += [[(n, n + size, new)] for new in RELATIONS.get(_joined(tree, n, size), ())]
+                    found += [[(n, n + size, new)] for new in RELATIONS.get(joined(tree, n, size), ())]
         return self._some(found)
 
     def _some(self, found: list[list[Slot]]) -> list[list[Slot]]:
         return [found[n] for n in self._rng.permutation(len(found))[:TRIED]]
 
     def _replacements(self, tree: Tree, n: int, kind: str, own: set[str]) -> list[str]:
-        place = _place(tree, n)
+        place = place_of(tree, n)
         if place is None or place[0] != kind:
             return []
         drawn = self._drawn.get(place) or self._drawn.get(place[:-1])
@@ -152,14 +155,16 @@ class Exchanger:
             return False
         if old in SEXES and new in SEXES:
             return True
-        alike = float(self._vectors[self._row[new]] @ self._vectors[self._row[old]]) if old in self._row else 0.0
+        alike = (
+            float(self._vectors[self._row[new]] @ self._vectors[self._row[old]]) if old in self._row else 0.0
+        )
         pair = (min(was, kind), max(was, kind))
         chance = self._times[was] * self._times[kind] / self._pictures
         return alike < TOO_ALIKE and self._together[pair] < TOO_OFTEN * chance + 3
 
     def _learn(self, tree: Tree) -> None:
         for n, word in enumerate(tree.words):
-            place = _place(tree, n)
+            place = place_of(tree, n)
             text = word.text.lower()
             if place is not None and text.isalpha():
                 self._by_place[place][text] += 1
@@ -187,87 +192,6 @@ def _made(text: str, tree: Tree, kind: Kind, slots: Sequence[Slot], gain: float)
     return Exchanged(out, kind, tuple(places), gain)
 
 
-def lemma(word: object) -> str:
-    """A word's lemma, lower-cased."""
-    text = str(getattr(word, "lemma", "")).lower()
-    return IRREGULAR.get(text, text)
-
-
-def _place(tree: Tree, n: int) -> tuple[str, ...] | None:
-    """Where a noun or verb stands: its form, what it hangs on and by which word; None where it is best left alone."""
-    word = tree.words[n]
-    text, label = word.text.lower(), tree.labels[n]
-    if word.tag == "NOUN":
-        parts = [tree.labels[child] for child in tree.children(n)]
-        if text in VAGUE or label == "compound" or "compound" in parts or not text.isalpha():
-            return None
-        many = "many" if lemma(word) != text or text == "people" else "one"
-        by = next((tree.words[c].text.lower() for c in tree.children(n) if tree.labels[c] == "case"), "")
-        return ("noun", many, label, by, lemma(tree.words[tree.heads[n]]))
-    if word.tag == "VERB" and lemma(word) not in WEAK_VERBS:
-        form = next((end for end in ("ing", "ed", "s") if text.endswith(end)), "")
-        after = tree.words[n + 1] if n + 1 < len(tree.words) else None
-        if not form or (n and tree.words[n - 1].text == "-"):
-            return None
-        follows = "" if after is None else after.text.lower() if after.tag == "ADP" else after.tag
-        return ("verb", form, label, follows)
-    return None
-
-
-def _qualities(tree: Tree, n: int) -> Sequence[str]:
-    """What contradicts an adjective before its noun, or a colour there."""
-    text = tree.words[n].text.lower()
-    after = tree.words[n + 1] if n + 1 < len(tree.words) else None
-    if after is None or after.tag not in ("NOUN", "ADJ", "PROPN"):
-        return ()
-    before = tree.words[n - 1].text.lower() if n else ""
-    if text in COLOURS:
-        return () if before in ("light", "dark", "bright", "and", "-") else sorted(COLOURS - {text})
-    return QUALITIES.get(text, ())
-
-
-def _roles(tree: Tree) -> Iterable[list[Slot]]:
-    """Two who do something to each other change places; two things exchange their colours or qualities."""
-    words = tree.words
-    heads = [
-        n
-        for n, word in enumerate(words)
-        if word.tag == "NOUN" and tree.labels[n] in ("nsubj", "obj", "obl", "nsubj:pass", "ROOT", "nmod")
-        and word.text.lower() not in VAGUE and "compound" not in [tree.labels[c] for c in tree.children(n)]
-    ]
-    for i, j in combinations(heads, 2):
-        between = {word.text.lower() for word in words[i + 1 : j]}
-        one, other = words[i], words[j]
-        acts = any(word.tag == "VERB" for word in words[i + 1 : j]) or between & {"on", "behind", "under", "over"}
-        if (
-            acts and not between & SYMMETRIC and lemma(one) != lemma(other)
-            and _animate(one.text) and _animate(other.text) and (lemma(one) == one.text.lower()) == (lemma(other) == other.text.lower())
-        ):
-            yield [(i, i + 1, other.text.lower()), (j, j + 1, one.text.lower())]
-    for group in (COLOURS, frozenset(QUALITIES)):
-        told = [n for n, word in enumerate(words) if word.text.lower() in group and _qualities(tree, n)]
-        for i, j in combinations(told, 2):
-            one, other = words[i].text.lower(), words[j].text.lower()
-            same = words[i + 1].text.lower() == words[j + 1].text.lower() and any(w.text == "and" for w in words[i:j])
-            if (other in _qualities(tree, i)) and not same:
-                yield [(i, i + 1, other), (j, j + 1, one)]
-
-
-ANIMALS: Final = frozenset(
-    """dog dogs puppy puppies cat cats kitten horse horses cow cows bull sheep lamb goat elephant elephants giraffe
-    giraffes zebra zebras bear bears bird birds duck ducks goose geese monkey fox deer camel donkey pig lion tiger""".split()
-)
-
-
-def _animate(text: str) -> bool:
-    return text.lower() in ANIMALS or text.lower() in PEOPLE
-
-
-def _joined(tree: Tree, n: int, size: int) -> str:
-    words = tree.words[n : n + size]
-    return "_".join(word.text.lower() for word in words) if len(words) == size else ""
-
-
 def _put(words: Sequence[str], slots: Sequence[Slot]) -> Iterable[str]:
     """The words with what is put in, articles mended."""
     new = {first: (last, text.split()) for first, last, text in slots}
@@ -279,7 +203,9 @@ def _put(words: Sequence[str], slots: Sequence[Slot]) -> Iterable[str]:
             n = last
         else:
             follows = new.get(n + 1)
-            yield _article(words[n], follows[1][0]) if follows and words[n].lower() in ("a", "an") else words[n]
+            yield (
+                _article(words[n], follows[1][0]) if follows and words[n].lower() in ("a", "an") else words[n]
+            )
             n += 1
 
 

@@ -51,10 +51,17 @@ class _Reading(nn.Module):
         return net.judge(pooled), pooled
 
 
-def export(network: TogetherNetwork, vocabulary: Vocabulary, settings: Mapping[str, Any], folder: Path) -> None:
+def export(
+    network: TogetherNetwork, vocabulary: Vocabulary, settings: Mapping[str, Any], folder: Path
+) -> None:
     """Three files: the network, the pieces it knows, and how its judgements become a probability."""
     place = folder / "read.onnx"
-    example = (torch.zeros(1, 64, 256), torch.zeros(1, 16, 512), torch.zeros(1, 256), torch.zeros(3, 5, dtype=torch.long))
+    example = (
+        torch.zeros(1, 64, 256),
+        torch.zeros(1, 16, 512),
+        torch.zeros(1, 256),
+        torch.zeros(3, 5, dtype=torch.long),
+    )
     torch.onnx.export(
         _Reading(network).eval(),
         example,

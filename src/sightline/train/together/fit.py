@@ -81,19 +81,28 @@ def graded(corpus: Corpus, shares: Shares, rng: np.random.Generator, count: int 
 
     def loss() -> Tensor:
         optimiser.zero_grad()
-        found = F.binary_cross_entropy_with_logits(line[0] + line[1] * (x - mean) / spread, y) + 1e-3 * line[1] ** 2
+        found = (
+            F.binary_cross_entropy_with_logits(line[0] + line[1] * (x - mean) / spread, y)
+            + 1e-3 * line[1] ** 2
+        )
         found.backward()
         return found
 
     optimiser.step(loss)
-    shift, slope = (float(v) for v in line)
+    shift, slope = line.detach().tolist()
     slope = max(slope, 0.1)
     return Grades(mean, spread, mean - shift / slope * spread, spread / slope)
 
 
 class Trainer:
     def __init__(
-        self, network: TogetherNetwork, corpus: Corpus, maps: Maps, grades: Grades, shares: Shares, recipe: FitConfig
+        self,
+        network: TogetherNetwork,
+        corpus: Corpus,
+        maps: Maps,
+        grades: Grades,
+        shares: Shares,
+        recipe: FitConfig,
     ) -> None:
         torch.manual_seed(recipe.seed)
         self.recipe, self.shares, self.grades = recipe, shares, grades
@@ -113,7 +122,9 @@ class Trainer:
     def autocast(self) -> AbstractContextManager[Any]:
         return torch.autocast("cpu", torch.bfloat16, enabled=self.recipe.narrow)
 
-    def run(self, folder: Path, look: Callable[[TogetherNetwork], dict[str, float]], say: Say) -> list[dict[str, float]]:
+    def run(
+        self, folder: Path, look: Callable[[TogetherNetwork], dict[str, float]], say: Say
+    ) -> list[dict[str, float]]:
         began, looked, history = time.monotonic(), time.monotonic(), list[dict[str, float]]()
         sums: dict[str, float] = {}
         tokens = 0
@@ -121,21 +132,26 @@ class Trainer:
             passed = time.monotonic() - began
             if passed >= self.recipe.minutes * 60:
                 break
-            rate = self.recipe.rate * schedule(passed / self.recipe.minutes / 60, self.steps, self.recipe.warmup)
+            rate = self.recipe.rate * schedule(
+                passed / self.recipe.minutes / 60, self.steps, self.recipe.warmup
+            )
             losses, size = self.step(numbers, rate)
             tokens += size
             sums = {name: sums.get(name, 0.0) + value for name, value in losses.items()}
             self.steps += 1
             if self.steps % 50 == 0:
                 told = ", ".join(f"{name} {value / 50:.4f}" for name, value in sums.items())
-                say(f"step {self.steps}, {passed / 60:.1f} min, {tokens / max(passed, 1e-9):,.0f} pieces a second: {told}")
+                speed = tokens / max(passed, 1e-9)
+                say(f"step {self.steps}, {passed / 60:.1f} min, {speed:,.0f} pieces a second: {told}")
                 sums = {}
             if time.monotonic() - looked > self.recipe.every * 60:
                 looked = time.monotonic()
                 history.append({"minutes": passed / 60, "steps": self.steps, **look(self.average)})
                 say(json.dumps(history[-1]))
                 self.save(folder)
-        history.append({"minutes": (time.monotonic() - began) / 60, "steps": self.steps, **look(self.average)})
+        history.append(
+            {"minutes": (time.monotonic() - began) / 60, "steps": self.steps, **look(self.average)}
+        )
         say(json.dumps(history[-1]))
         self.save(folder)
         return history
@@ -156,7 +172,9 @@ class Trainer:
         shown = self._worse(seen(self._maps, views, torch.float32))
         with self.autocast():
             memory = self.network.memory(*(part.to(self.kind) for part in shown))
-            judged, _, states = self.network(memory, texts.read, texts.order, texts.mask.to(self.kind), texts.member)
+            judged, _, states = self.network(
+                memory, texts.read, texts.order, texts.mask.to(self.kind), texts.member
+            )
         losses = self.losses(judged.float(), states, texts)
         weights = {"exact": recipe.exact, "words": recipe.words}
         loss = sum((value * weights.get(name, 1.0) for name, value in losses.items()), torch.zeros(()))
@@ -202,9 +220,12 @@ class Trainer:
         truth = texts.source.clamp(min=0)
         gap = exact.gather(1, truth) - exact
         both = false | (texts.kind == OWN)
-        found["exact"] = F.softplus(-gap[false]).mean() + 0.5 * F.binary_cross_entropy_with_logits(
-            exact[both], (~false)[both].float()
-        ) if bool(false.any()) else exact.sum() * 0
+        found["exact"] = (
+            F.softplus(-gap[false]).mean()
+            + 0.5 * F.binary_cross_entropy_with_logits(exact[both], (~false)[both].float())
+            if bool(false.any())
+            else exact.sum() * 0
+        )
         lost = texts.hidden >= 0
         if bool(lost.any()):
             logits = F.linear(states[lost].float(), self.network.reader.embedding, self.network.reader.bias)
@@ -258,14 +279,17 @@ def judge(
         some = step(texts[start : start + 32], 0.0, rng)
         shown = seen(maps, [corpus.views[n][0] for n in pictures[start : start + 32]], torch.float32)
         if blind:
-            shown = tuple(torch.zeros_like(part) for part in shown)  # type: ignore[assignment]
+            shown = tuple(torch.zeros_like(part) for part in shown)
         with torch.autocast("cpu", torch.bfloat16, enabled=narrow):
             judged, pooled, _ = network(network.memory(*shown), some.read, some.order, some.mask, some.member)
         there = some.kind > 0
         counts = torch.cumsum(there.flatten(), 0).view(there.shape) - 1 + begin
         truth = torch.where(some.source >= 0, counts.gather(1, some.source.clamp(min=0)), -1)
         row = torch.tensor(pictures[start : start + 32])[:, None].expand(there.shape)
-        parts.append([x[there].float().numpy() for x in (judged, pooled)] + [x[there].numpy() for x in (row, some.kind, some.target, truth)])
+        parts.append(
+            [x[there].float().numpy() for x in (judged, pooled)]
+            + [x[there].numpy() for x in (row, some.kind, some.target, truth)]
+        )
         begin += int(there.sum())
     return Judged(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 

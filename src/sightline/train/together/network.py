@@ -11,7 +11,7 @@ from torch.nn import functional as F  # noqa: N812 - the usual name
 from sightline.train.pocket_captioner.network import DecoderConfig, DecoderNetwork
 
 JUDGEMENTS: Final = ("near", "match", "exact")
-"""How close the text is to what people say of the picture; whether it is theirs; whether nothing in it was exchanged."""
+"""How close the text is to what people say of the picture; whether it is theirs; whether nothing was exchanged."""
 POOLED: Final = 256
 
 
@@ -61,7 +61,12 @@ class TogetherNetwork(nn.Module):
         return F.relu(self.pool(torch.cat([plain, chosen], -1)))
 
     def forward(
-        self, memory: Sequence[tuple[Tensor, Tensor]], ids: Tensor, order: Tensor, mask: Tensor, member: Tensor
+        self,
+        memory: Sequence[tuple[Tensor, Tensor]],
+        ids: Tensor,
+        order: Tensor,
+        mask: Tensor,
+        member: Tensor,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Judgements [row, text, 3], pooled features, and states."""
         states = self.states(memory, ids, order, mask)

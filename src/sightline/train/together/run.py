@@ -1,4 +1,4 @@
-"""The whole of `sightline train together`: captioned pictures in; a network, its calibration and what it reached out."""
+"""The whole of `sightline train together`: captioned pictures in; a network and its calibration out."""
 
 import tempfile
 from collections.abc import Sequence
@@ -10,13 +10,23 @@ import torch
 
 from sightline.encoders.pocket import Pocket
 from sightline.io.results import ResultFolder
+from sightline.text.language import Tree
 from sightline.text.spacy_language import load_language
 from sightline.train.pocket_captioner import maps
 from sightline.train.pocket_captioner.fit import load_decoder
 from sightline.train.pocket_captioner.network import DecoderConfig, begun
 from sightline.train.pocket_captioner.texts import Vocabulary, gather_vocabulary
 from sightline.train.together.blend import fitted
-from sightline.train.together.examples import Corpus, Falsified, Reader, Shares, Text, drawn, falsified, nearest
+from sightline.train.together.examples import (
+    Corpus,
+    Falsified,
+    Reader,
+    Shares,
+    Text,
+    drawn,
+    falsified,
+    nearest,
+)
 from sightline.train.together.exchange import Exchanger, Kind
 from sightline.train.together.export import export
 from sightline.train.together.fit import FitConfig, Say, Trainer, graded, judge, measured
@@ -53,8 +63,10 @@ TINY = Recipe(
 """A minute's trial."""
 
 
-def train(data: Path, out: Path, captioner: Path | None, recipe: Recipe, say: Say = print) -> dict[str, float]:
-    """Learn, choose the blend on held-out pictures, write the three files; returns what was reached on those pictures."""
+def train(
+    data: Path, out: Path, captioner: Path | None, recipe: Recipe, say: Say = print
+) -> dict[str, float]:
+    """Learn, fit the blend on held-out pictures, write the three files; returns what was reached on those."""
     with ResultFolder(out) as results, tempfile.TemporaryDirectory() as place:
         kept = Path(place)
         sets = maps.captioned(data, recipe.pictures)
@@ -75,7 +87,9 @@ def train(data: Path, out: Path, captioner: Path | None, recipe: Recipe, say: Sa
                 f"{name} {key}": value
                 for name in DEV
                 for key, value in measured(
-                    judge(at, corpora[name], seen[name], looked[name], range(len(corpora[name])), narrow=narrow)
+                    judge(
+                        at, corpora[name], seen[name], looked[name], range(len(corpora[name])), narrow=narrow
+                    )
                 ).items()
             }
 
@@ -83,6 +97,7 @@ def train(data: Path, out: Path, captioner: Path | None, recipe: Recipe, say: Sa
         blend = fitted(
             trainer.average,
             [(corpora[name], seen[name], looked[name]) for name in DEV],
+            grades,
             narrow=recipe.fit.narrow,
         )
         with results.staged() as folder:
@@ -100,7 +115,9 @@ def begin(
         decoder, vocabulary = load_decoder(captioner)
         return begun_from(decoder, unseen=recipe.unseen), vocabulary
     vocabulary = gather_vocabulary((text for said in groups for text in said), recipe.least)
-    config = DecoderConfig(len(vocabulary), recipe.width, recipe.layers, longest=recipe.longest, unseen=recipe.unseen)
+    config = DecoderConfig(
+        len(vocabulary), recipe.width, recipe.layers, longest=recipe.longest, unseen=recipe.unseen
+    )
     return begun_from(begun(config, vocabulary.vectors(), torch.tensor(vocabulary.counts))), vocabulary
 
 
@@ -110,12 +127,16 @@ def captions_of(found: maps.Maps) -> list[list[str]]:
 
 
 def corpora_of(
-    seen: dict[str, maps.Maps], groups: dict[str, list[list[str]]], vocabulary: Vocabulary, longest: int, say: Say
+    seen: dict[str, maps.Maps],
+    groups: dict[str, list[list[str]]],
+    vocabulary: Vocabulary,
+    longest: int,
+    say: Say,
 ) -> dict[str, Corpus]:
     """Captions parsed, exchanged and encoded; pictures with those near them."""
     texts = list(dict.fromkeys(text for said in groups.values() for one in said for text in one))
     language, pocket = load_language("embedded"), Pocket()
-    trees = {}
+    trees: dict[str, Tree] = {}
     for start in range(0, len(texts), TEXTS):
         part = texts[start : start + TEXTS]
         trees.update(zip(part, language.trees(part), strict=True))
@@ -126,10 +147,10 @@ def corpora_of(
     for name, said in groups.items():
         false = falsified(exchanger, said, EXCHANGED if name == "train" else None)
         vectors = [text for one in said for text in one]
-        encoded = [pocket.encode_texts(vectors[start : start + TEXTS]) for start in range(0, len(vectors), TEXTS)]
-        found[name] = corpus_of(
-            seen[name], said, np.concatenate(encoded), false, read
-        )
+        encoded = [
+            pocket.encode_texts(vectors[start : start + TEXTS]) for start in range(0, len(vectors), TEXTS)
+        ]
+        found[name] = corpus_of(seen[name], said, np.concatenate(encoded), false, read)
         say(f"{name}: {len(said):,} pictures, {len(vectors):,} captions, {sum(map(len, false)):,} exchanged")
     return found
 

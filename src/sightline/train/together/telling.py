@@ -43,10 +43,13 @@ def gains(
     return np.concatenate(found)
 
 
-def _chances(decoder: DecoderNetwork, shown: Sequence[Tensor], read: Tensor, order: Tensor, mask: Tensor) -> Tensor:
+def _chances(
+    decoder: DecoderNetwork, shown: Sequence[Tensor], read: Tensor, order: Tensor, mask: Tensor
+) -> Tensor:
     """Log-probability of the piece that follows each, an end after the last of a text."""
     memory = [
-        (keys.expand(len(read), -1, -1), values.expand(len(read), -1, -1)) for keys, values in decoder.memory(*shown)
+        (keys.expand(len(read), -1, -1), values.expand(len(read), -1, -1))
+        for keys, values in decoder.memory(*shown)
     ]
     states = decoder(memory, read.clamp(min=0), order, mask)
     follows = torch.cat([read[:, 1:], torch.zeros_like(read[:, :1])], 1)

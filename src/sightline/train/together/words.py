@@ -81,6 +81,13 @@ PEOPLE: Final = frozenset(
 )
 """Words for people, most of which may be said of the same ones."""
 
+ANIMALS: Final = frozenset(
+    """dog dogs puppy puppies cat cats kitten horse horses cow cows bull sheep lamb goat elephant elephants giraffe
+    giraffes zebra zebras bear bears bird birds duck ducks goose geese monkey fox deer camel donkey pig lion
+    tiger""".split()
+)
+"""Who, beside people, can do something to another."""
+
 VAGUE: Final = frozenset(
     """thing something anything animal object item area place scene part side front back top bottom middle center centre
     background foreground distance picture photo photograph image view shot camera way type kind piece set pair number
@@ -116,9 +123,7 @@ QUALITIES: Final = _both_ways(_OPPOSITES)
 
 RELATIONS: Final[Mapping[str, tuple[str, ...]]] = {
     one: tuple(word.replace("_", " ") for word in others.split())
-    for one, _, others in (
-        line.replace(" | ", "|").partition("|") for line in _RELATIONS.strip().split("\n")
-    )
+    for one, _, others in (line.replace(" | ", "|").partition("|") for line in _RELATIONS.strip().split("\n"))
 }
 """Prepositions and what they rule out."""
 
@@ -128,7 +133,7 @@ SEXES: Final[Mapping[str, int]] = {
 
 
 def apart(one: str, other: str) -> bool:
-    """Whether two nouns, lower-cased, are of the same kind and cannot be said of the same thing, as far as these lists know."""
+    """Whether two nouns, lower-cased, are of one kind and cannot be said of one thing, as far as these lists know."""
     if other in VAGUE:
         return False
     if one in PEOPLE and other in PEOPLE:
