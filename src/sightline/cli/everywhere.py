@@ -25,7 +25,7 @@ QuietOption = Annotated[
     typer.Option(
         "--quiet",
         "-q",
-        help="Say nothing but errors.",
+        help="Say nothing but errors, and results that no file keeps.",
         is_eager=True,
         expose_value=False,
         callback=_begun,
