@@ -109,7 +109,7 @@ class WordEvidence:
     """First character within its sentence."""
     end: int
     change: float
-    """The score minus what it would be with the word masked out, and without what words of true texts cost."""
+    """The score minus what it would be with the word masked out, beyond what words of true texts change."""
 
 
 @dataclass(frozen=True, slots=True)

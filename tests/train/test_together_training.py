@@ -146,7 +146,7 @@ def test_the_exported_network_says_what_the_trained_one_says(tmp_path: Path) -> 
     settings = {
         "weights": {"near": 0.4, "match": 0.3, "exact": 0.2, "cosine": 1.0},
         "shift": -0.5,
-        "masking": -0.1,
+        "masking": [-0.1, 0.02],
     }
     export(network, vocabulary, settings, tmp_path)
     reader = Together(tmp_path)
@@ -164,8 +164,10 @@ def test_the_exported_network_says_what_the_trained_one_says(tmp_path: Path) -> 
     assert [(word.start, word.end) for word in read.words] == [(2, 5), (6, 10)]
     cosine = float(reader.pocket.in_space(maps.vector)[0] @ reader.pocket.encode_texts(["a dog runs"])[0])
     weights = np.array([0.4, 0.3, 0.2])
-    taken_off = np.array([0.0, -0.1, -0.1])
-    chance = 1 / (1 + np.exp(-(judged[:, 0].double().numpy() @ weights + cosine - 0.5 + taken_off)))
+    odds = judged[:, 0].double().numpy() @ weights + cosine - 0.5
+    raw = odds[0] - odds[1:]
+    beyond = np.where(raw < -0.1, raw + 0.1, np.where(raw > 0.02, raw - 0.02, 0))
+    chance = 1 / (1 + np.exp(-np.concatenate([odds[:1], odds[0] - beyond])))
     assert read.probability == pytest.approx(chance[0], abs=0.01)
     assert [word.change for word in read.words] == pytest.approx((chance[0] - chance[1:]).tolist(), abs=0.01)
 

@@ -47,8 +47,8 @@ class Maps:
 class WordChange:
     """A word of the text, and how much the probability is higher with it than with it masked out.
 
-    A text that says less is the safer one. So what a word of a true caption may cost (all but one in seven of them) is
-    taken off first: below 0 a word speaks against the text.
+    A text that says less is the safer one, so what words of true captions do (all but the one in seven that do most,
+    either way) is taken off first: below 0 a word speaks against the text, above 0 for it, at 0 it does not stand out.
     """
 
     start: int
@@ -88,7 +88,7 @@ class Together:
             self._longest = int(settings["longest"])
             self._weights = np.array([float(settings["weights"][name]) for name in (*JUDGEMENTS, "cosine")])
             self._shift = float(settings["shift"])
-            self._masking = float(settings["masking"])
+            self._low, self._high = (float(value) for value in settings["masking"])
             names = (folder / "pieces.txt").read_text("utf-8").rstrip("\n").split("\n")
             self._session = open_network(folder / "read.onnx")
         except (OSError, ValueError, KeyError, TypeError) as fault:
@@ -130,8 +130,9 @@ class Together:
         inputs: dict[str, NDArray[Any]] = {**vars(maps), "ids": rows}
         judged, pooled = self.bare(inputs)
         odds = self._log_odds(judged, self._cosine(maps, text))
-        odds[1:] += self._masking
-        chance = 1 / (1 + np.exp(-odds))
+        change = odds[0] - odds[1:]
+        beyond = np.minimum(change - self._low, 0) + np.maximum(change - self._high, 0)
+        chance = _logistic(np.concatenate([odds[:1], odds[0] - beyond]))
         return Reading(
             float(chance[0]),
             tuple(float(value) for value in judged[0]),
@@ -180,6 +181,10 @@ class Together:
             last = word.end()
         found += self._tokeniser.pieces(bare[last:])
         return whole, spans if found == whole else []
+
+
+def _logistic(odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(1 / (1 + np.exp(-odds)), np.float64)
 
 
 def _key(network: str, picture: str) -> str:

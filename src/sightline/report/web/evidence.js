@@ -15,7 +15,7 @@ function phrasesOf(evidence) {
 
 // Single words, drawn as phrases are: what the score gains by each of them, or loses.
 function wordsOf(evidence) {
-  return evidence.words.map(([text, sentence, start, end, contribution], key) => (
+  return evidence.words.filter(([, , , , change]) => change).map(([text, sentence, start, end, contribution], key) => (
     { key, text, sentence, start, end, contribution, image: null, box: null, byImage: [], again: [] }));
 }
 
@@ -33,8 +33,9 @@ function wordTable(words, link) {
       el('span', { class: 'bar', 'aria-hidden': 'true', style: { width: `${36 * Math.abs(word.contribution) / most}%` } }), signed(word.contribution))));
   const head = el('tr', {}, el('th', { scope: 'col' }, 'word'), el('th', { scope: 'col', class: 'number' }, 'change'));
   return panel('Words', el('div', { class: 'scroll' }, el('table', { class: 'phrases words' }, el('thead', {}, head), el('tbody', {}, rows))),
-    'The score minus what it would be with the word masked out, beyond what a word of a true text may cost: below 0 it speaks against the text.'
-    + (rows.length < words.length ? ` The ${rows.length} that change most, of ${words.length}.` : ''));
+    'The score minus what it would be with the word masked out, beyond what words of true texts change: below 0 it speaks against the text. Words that are not listed do not stand out.'
+    + (rows.length < words.length ? ` The ${rows.length} that change most, of ${words.length}.` : '')
+    + (words.length ? '' : ' None does here.'));
 }
 
 // Figure 4 of GROOViST: similarity, after penalty, weight, contribution.

@@ -65,7 +65,7 @@ function evidenceView(story, evidence, metric) {
   const phrases = single ? wordsOf(evidence) : phrasesOf(evidence);
   const board = storyboard(story, sentences, phrases);
   const panels = [];
-  if (phrases.length) panels.push(single ? wordTable(phrases, board.link) : phraseTable(phrases, evidence, metric, board.link));
+  if (single || phrases.length) panels.push(single ? wordTable(phrases, board.link) : phraseTable(phrases, evidence, metric, board.link));
   if (phrases.length && phrases[0].byImage.length > 1) panels.push(heatMap(phrases, evidence, phrases[0].byImage.length, board.paired, board.link));
   if (evidence.pairs.length) panels.push(pairList(evidence.pairs, sentences));
   return [...board.parts, phrases.length ? legend(metric, single) : null,

@@ -1,6 +1,7 @@
 """From judgements and the pocket's cosine to one probability, fitted on pictures that nothing was learned from."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,66 +12,79 @@ from torch.nn import functional as F  # noqa: N812 - the usual name
 from sightline.encoders.pocket import Pocket
 from sightline.train.pocket_captioner.maps import Maps
 from sightline.train.together.examples import FALSE, FOREIGN, OWN, Corpus, Text
-from sightline.train.together.fit import Grades, judge, own_given
+from sightline.train.together.fit import Grades, Judged, judge, own_given
 from sightline.train.together.network import JUDGEMENTS, TogetherNetwork
 
 Floats = NDArray[np.float64]
-Looked = tuple[Corpus, Maps, Sequence[Sequence[Text]]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Pictures that a network did not learn from, and what it says of their texts."""
+
+    network: TogetherNetwork
+    corpus: Corpus
+    maps: Maps
+    texts: Sequence[Sequence[Text]]
+    """Of every picture of the corpus."""
+    pictures: Sequence[int]
+    judged: Judged
+
+
 PENALTY = 1e-3
-MASKED = 150
+MASKED = 80
 """Pictures whose captions lose a word, to see what that usually changes."""
 SELDOM = 1 / 7
+"""Of the words of true captions so many are taken to speak against them, and so many for them."""
 ORDER = {OWN: 0.2, FOREIGN: 0.7, FALSE: 0.1}
 """What counts for the order of texts: graded ones above all."""
 TRUTH = {OWN: 0.5, FOREIGN: 0.25, FALSE: 0.25}
 """What counts for the probability: as many true texts as false ones."""
 
 
-def fitted(
-    network: TogetherNetwork, looked: Sequence[Looked], grades: Grades, narrow: bool = True
-) -> dict[str, Any]:
+def fitted(parts: Sequence[Part], grades: Grades, narrow: bool = True) -> dict[str, Any]:
     """What `match.json` says. First the weights, by how close texts are to what people say; then their scale and
-    shift, by whose the texts are."""
-    parts = []
+    shift, by whose the texts are; then what masking a word usually changes."""
     pocket = Pocket()
-    for corpus, maps, texts in looked:
-        found = judge(network, corpus, maps, texts, range(len(corpus)), narrow=narrow)
-        pictures = pocket.in_space(np.asarray(maps.vector, np.float32))[[views[0] for views in corpus.views]]
-        cosine = cosines(pictures, texts, pocket)
-        parts.append((np.column_stack([found.judged.astype(np.float64), cosine]), found.kind, found.near))
-    x, kind, near = (np.concatenate(column) for column in zip(*parts, strict=True))
+    columns, kinds, nears = [], [], []
+    for part in parts:
+        rows = [part.corpus.views[n][0] for n in part.pictures]
+        shown = pocket.in_space(np.asarray(part.maps.vector, np.float32)[rows])
+        cosine = cosines(shown, [part.texts[n] for n in part.pictures], pocket)
+        columns.append(np.column_stack([part.judged.judged.astype(np.float64), cosine]))
+        kinds.append(part.judged.kind)
+        nears.append(part.judged.near)
+    x, kind, near = np.concatenate(columns), np.concatenate(kinds), np.concatenate(nears)
     graded = own_given(torch.from_numpy(near), grades.centre, grades.width).double().numpy()
     weights, _ = logistic(x, np.where(kind == FALSE, 0.0, graded), _heavy(kind, ORDER), rising=True)
     true = np.where(kind == OWN, 1.0, np.where(kind == FALSE, 0.0, graded))
     scale, shift = logistic((x @ weights)[:, None], true, _heavy(kind, TRUTH), rising=True)
     weights = weights * scale[0]
     named = dict(zip((*JUDGEMENTS, "cosine"), (round(float(w), 5) for w in weights), strict=True))
-    corpus, maps, _ = looked[0]
-    masking = usual_change(network, corpus, maps, weights[: len(JUDGEMENTS)], narrow)
-    return {"weights": named, "shift": round(shift, 5), "masking": round(masking, 5)}
+    changes = np.concatenate([masked_changes(part, weights[: len(JUDGEMENTS)], narrow) for part in parts])
+    return {
+        "weights": named,
+        "shift": round(shift, 5),
+        "masking": [round(float(np.quantile(changes, q)), 5) for q in (SELDOM, 1 - SELDOM)],
+    }
 
 
-def usual_change(
-    network: TogetherNetwork, corpus: Corpus, maps: Maps, weights: Floats, narrow: bool = True
-) -> float:
-    """What a piece of a true caption changes of the log-odds, the least one in seven of them left out.
+def masked_changes(part: Part, weights: Floats, narrow: bool = True) -> Floats:
+    """What each piece of true captions changes of the log-odds.
 
-    A text with a word masked out claims less, so most words seem to speak against it; what goes further than this does.
+    A text with a word masked out claims less, so most words seem to speak against it; what goes further than nearly all
+    of these does, and what goes further the other way speaks for it.
     """
     texts = []
-    for picture in range(min(MASKED, len(corpus))):
-        n = corpus.own(picture)[0]
-        ids = corpus.ids[n]
+    pictures = list(part.pictures)[:MASKED]
+    for picture in pictures:
+        n = part.corpus.own(picture)[0]
+        ids = part.corpus.ids[n]
         rows = [ids, *([*ids[:k], -1, *ids[k + 1 :]] for k in range(len(ids)))]
-        texts.append([Text(corpus.captions[n], row, OWN, 1.0) for row in rows if row])
-    found = judge(network, corpus, maps, texts, range(len(texts)), narrow=narrow)
-    odds = found.judged.astype(np.float64) @ weights
-    changes, start = [], 0
-    for row in texts:
-        own = odds[start : start + len(row)]
-        changes.append(own[:1] - own[1:])
-        start += len(row)
-    return float(np.quantile(np.concatenate(changes), SELDOM))
+        texts.append([Text(part.corpus.captions[n], row, OWN, 1.0) for row in rows if row])
+    found = judge(part.network, part.corpus, part.maps, texts, pictures, narrow=narrow)
+    odds = np.split(found.judged.astype(np.float64) @ weights, np.cumsum([len(row) for row in texts])[:-1])
+    return np.concatenate([own[:1] - own[1:] for own in odds])
 
 
 def _heavy(kind: NDArray[Any], shares: Mapping[int, float]) -> Floats:

@@ -206,7 +206,7 @@ def step(texts: Sequence[Sequence[Text]], masked: float, rng: np.random.Generato
         for t, (_, ids, what, close, of) in enumerate(row):
             place = slice(at, at + len(ids) + 1)
             text = np.array([0, *ids])
-            if masked and rng.random() < 0.5 and what != FALSE:
+            if masked and rng.random() < 0.5:
                 lost = (rng.random(len(text)) < masked) & (np.arange(len(text)) > 0)
                 if what == OWN:
                     hidden[r, place] = np.where(lost, text, -1)

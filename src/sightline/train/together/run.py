@@ -31,6 +31,7 @@ from sightline.train.together.exchange import Exchanger, Kind
 from sightline.train.together.export import export
 from sightline.train.together.fit import FitConfig, Say, Trainer, graded, judge, measured
 from sightline.train.together.network import TogetherNetwork, begun_from
+from sightline.train.together.settle import SettleConfig, by_halves, together
 
 DEV = ("dev_flickr8k", "dev_coco")
 EXCHANGED = 2
@@ -42,6 +43,7 @@ TEXTS = 4096
 class Recipe:
     fit: FitConfig = field(default_factory=FitConfig)
     shares: Shares = field(default_factory=Shares)
+    settle: SettleConfig = field(default_factory=SettleConfig)
     unseen: float = 0.15
     """Share of a picture's places that are hidden in training."""
     least: int = 3
@@ -55,6 +57,7 @@ class Recipe:
 
 TINY = Recipe(
     fit=FitConfig(minutes=0.05, pictures=8, warmup=2, narrow=False),
+    settle=SettleConfig(steps=4),
     width=16,
     layers=1,
     pictures=24,
@@ -94,14 +97,14 @@ def train(
             }
 
         history = trainer.run(kept, look, say)
-        blend = fitted(
-            trainer.average,
-            [(corpora[name], seen[name], looked[name]) for name in DEV],
-            grades,
-            narrow=recipe.fit.narrow,
+        dev, dev_maps = together([corpora[name] for name in DEV], [seen[name] for name in DEV])
+        texts = [text for name in DEV for text in looked[name]]
+        network, parts = by_halves(
+            trainer.average, dev, dev_maps, texts, grades, recipe.fit, recipe.settle, recipe.shares, say
         )
+        blend = fitted(parts, grades, narrow=recipe.fit.narrow)
         with results.staged() as folder:
-            export(trainer.average, vocabulary, blend, folder)
+            export(network, vocabulary, blend, folder)
         told = {"recipe": asdict(recipe), "grades": asdict(grades), "blend": blend, "history": history}
         results.json("training.json", told)
     return history[-1]
