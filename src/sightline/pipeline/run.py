@@ -223,7 +223,7 @@ class LeftOut:
 
     def failures(self, metric: str) -> list[Failure]:
         return [
-            *(Failure(bad.id, metric, bad.reason, bad.where) for bad in self.bad_lines),
+            *(Failure(bad.id, metric, bad.reason, bad.where, bad.system) for bad in self.bad_lines),
             *(Failure(item.id, metric, DUPLICATE, item.source, item.system) for item in self.duplicates),
         ]
 

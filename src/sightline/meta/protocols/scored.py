@@ -40,7 +40,7 @@ mscoco_references.json                 JSON Lines with seg_id, refs; for metrics
 {TREE}"""
 
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
-        album = pictures_of(data, *COCO) if pictures else data
+        album = pictures_of(data, COCO) if pictures else data
         references = maybe(data, *THUMB_REFERENCES) or _fitting(data, "*.jsonl", {"seg_id", "refs"})
         reader = ThumbReader(album, references, self.people)
         path = maybe(data, *THUMB) or _one(data, "*.jsonl", reader, THUMB)
@@ -57,7 +57,7 @@ class _ZeroToOne(Protocol):
     files: ClassVar[tuple[str, ...]]
 
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
-        reader = NebulaReader(pictures_of(data, *COCO) if pictures else data)
+        reader = NebulaReader(pictures_of(data, COCO) if pictures else data)
         found = self.read(reader, maybe(data, *self.files) or _one(data, "*.[jc]s*", reader, self.files))
         return [grouped(item, item.images[0].name) for item in found]
 
@@ -104,7 +104,7 @@ class Cxc(Protocol):
 {TREE}"""
 
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
-        album = pictures_of(data, *COCO) if pictures else data
+        album = pictures_of(data, COCO) if pictures else data
         reader = CxcReader(album, find(data, "captions_val2014.json"))
         return [grouped(item, item.images[0].name) for item in self.read(reader, find(data, *SITS))]
 
