@@ -28,7 +28,7 @@ from sightline.errors import UsageError
 from sightline.io.scores import read_failures
 from sightline.resources import Resource
 from sightline.train.rater import run as training
-from sightline.train.rater.bilinear import FLAT, JUDGED, BilinearRecipe, fit
+from sightline.train.rater.bilinear import FLAT, READ, BilinearRecipe, fit
 from sightline.train.rater.crossed import published
 from sightline.train.rater.distribution import bins_of, distribution, figure
 from sightline.train.rater.errors import ranges, rescale
@@ -78,7 +78,7 @@ def test_conjugate_gradients_find_the_ridge_solution() -> None:
 
 
 def test_what_was_read_of_pairs_is_learned_from_too() -> None:
-    plain, recipe = made(), BilinearRecipe(image=0.3, text=0.2, product=0.5, read=0.4)
+    plain, recipe = made(), BilinearRecipe(image=0.3, text=0.2, product=0.5)
     rng = np.random.default_rng(4)
     read = np.column_stack([rng.normal(plain.mean, 0.2), *rng.normal(5, 3, (4, len(plain)))]).astype(
         np.float32
@@ -90,7 +90,7 @@ def test_what_was_read_of_pairs_is_learned_from_too() -> None:
     )
     outer = np.einsum("na,nb->nab", i, t).reshape(len(i), -1)
     X = np.hstack([cosine_curve(pairs.cosine), i, t, outer, np.clip(wide, -4, 4) / np.sqrt(5)])
-    sizes, penalties = (4, 6, 6, 36, 3, 2), (FLAT, 1 / 0.3, 1 / 0.2, 1 / 0.5, JUDGED, 1 / 0.4)
+    sizes, penalties = (4, 6, 6, 36, 5), (FLAT, 1 / 0.3, 1 / 0.2, 1 / 0.5, READ)
     theta = np.linalg.solve(X.T @ X + np.diag(np.repeat(penalties, sizes)), X.T @ pairs.mean)
     found = fit(pairs, recipe, tolerance=1e-10)
     assert found["w_r"] == pytest.approx(theta[52:], abs=1e-6)

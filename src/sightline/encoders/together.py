@@ -73,8 +73,11 @@ class Reading:
 
     @property
     def numbers(self) -> Floats:
-        """What a caption rater learns from: the judgements and the pooled features."""
-        return np.concatenate([np.array(self.judged, np.float32), self.pooled])
+        """What a caption rater learns from: how close the text is to what people would say.
+
+        With the other judgements or the pooled features it rated what it learned from better, and other texts worse.
+        """
+        return np.array(self.judged[:1], np.float32)
 
 
 class Together:

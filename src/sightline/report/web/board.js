@@ -1,8 +1,8 @@
 // Pictures with their boxes, and sentences with their phrases: pointing at one shows the other.
 
 // What points to a phrase lights up every part of it within `root`: its box, its mentions, its row.
-function lighting(root, phrases) {
-  const most = Math.max(...phrases.map((phrase) => Math.abs(phrase.contribution)), 1e-9);
+function lighting(root, phrases, least = 1e-9) {
+  const most = Math.max(...phrases.map((phrase) => Math.abs(phrase.contribution)), least);
   const light = (key, on) => {
     root.classList.toggle('lit', on);
     for (const part of document.querySelectorAll(`#evidence [data-phrase="${key}"]`)) part.classList.toggle('on', on);

@@ -1,6 +1,8 @@
 // The evidence for one score: the table of phrases, the heat map, pairs, parts and notes.
 
 const WORDS_SHOWN = 14;
+const STRONG = 0.15; // a change of a word that has the full colour
+const FAINT = 0.005; // and one that is not shown
 
 const MEANINGS = {
   T: 'temporal misalignment: phrases that also match other pictures than their sentence\u2019s own, per phrase',
@@ -15,7 +17,7 @@ function phrasesOf(evidence) {
 
 // Single words, drawn as phrases are: what the score gains by each of them, or loses.
 function wordsOf(evidence) {
-  return evidence.words.filter(([, , , , change]) => change).map(([text, sentence, start, end, contribution], key) => (
+  return evidence.words.filter(([, , , , change]) => Math.abs(change) >= FAINT).map(([text, sentence, start, end, contribution], key) => (
     { key, text, sentence, start, end, contribution, image: null, box: null, byImage: [], again: [] }));
 }
 
@@ -25,7 +27,7 @@ function panel(title, body, hint) {
 
 // What each word brings, in the order of the text; of many only those that bring most, either way.
 function wordTable(words, link) {
-  const most = Math.max(...words.map((word) => Math.abs(word.contribution)), 1e-9);
+  const most = Math.max(...words.map((word) => Math.abs(word.contribution)), STRONG);
   const least = words.map((word) => Math.abs(word.contribution)).sort((a, b) => b - a)[WORDS_SHOWN - 1] ?? 0;
   const rows = words.filter((word) => Math.abs(word.contribution) >= least).map((word) => el('tr', { 'data-phrase': word.key, class: word.contribution < 0 ? 'minus' : 'plus' },
     el('th', { scope: 'row' }, link(word)),

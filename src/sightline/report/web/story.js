@@ -63,7 +63,7 @@ function evidenceView(story, evidence, metric) {
   const sentences = evidence.sentences.length ? evidence.sentences : story.sentences;
   const single = !evidence.phrases.length && evidence.words.length > 0;
   const phrases = single ? wordsOf(evidence) : phrasesOf(evidence);
-  const board = storyboard(story, sentences, phrases);
+  const board = storyboard(story, sentences, phrases, single ? STRONG : undefined);
   const panels = [];
   if (single || phrases.length) panels.push(single ? wordTable(phrases, board.link) : phraseTable(phrases, evidence, metric, board.link));
   if (phrases.length && phrases[0].byImage.length > 1) panels.push(heatMap(phrases, evidence, phrases[0].byImage.length, board.paired, board.link));
@@ -75,10 +75,10 @@ function evidenceView(story, evidence, metric) {
 }
 
 // Pictures and text. Where sentences and pictures pair up, each sentence stands under its picture.
-function storyboard(story, sentences, phrases) {
+function storyboard(story, sentences, phrases, least) {
   const paired = story.images.length > 0 && sentences.length === story.images.length;
   const root = el('div', { class: `board${paired ? ' paired' : ''}` });
-  const { awaken, link, mark } = lighting(root, phrases);
+  const { awaken, link, mark } = lighting(root, phrases, least);
   const lines = sentenceLines(sentences, phrases, mark);
   const figures = story.images.map((image, number) => picture(image, number, phrases.filter((phrase) => phrase.image === number && phrase.box), awaken, paired ? lines[number] : null));
   root.append(el('div', { class: 'pictures', 'data-count': figures.length }, figures));

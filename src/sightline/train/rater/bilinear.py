@@ -14,13 +14,12 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, cg
 
 from sightline.encoders.rater import cosine_curve, standard
-from sightline.encoders.together import JUDGEMENTS
 from sightline.train.rater.pairs import RatedSet
 
 Floats = NDArray[np.float64]
 CURVE = 4
-JUDGED = 1e-2
-"""Penalty of the reading network's judgements: little."""
+READ = 1e-2
+"""Penalty of what was read of the pairs: little."""
 SMALLEST = 1e-6
 FLAT = 1e-3
 """Penalty of the cosine's curve: next to none."""
@@ -33,8 +32,6 @@ class BilinearRecipe:
     image: float = 0.01
     text: float = 0.02
     product: float = 0.1
-    read: float = 0.03
-    """Of the pooled features of the reading network, where it reads the pairs too."""
 
 
 CHOICES = (
@@ -44,12 +41,11 @@ CHOICES = (
     BilinearRecipe(image=0.02, text=0.1),
 )
 READ_CHOICES = (
-    BilinearRecipe(product=0.03),
-    BilinearRecipe(product=0.1),
-    BilinearRecipe(product=0.1, read=0.003),
-    BilinearRecipe(product=0.1, read=0.1),
+    BilinearRecipe(image=0.002, text=0.002, product=0.05),
+    BilinearRecipe(image=0.002, text=0.002, product=0.1),
+    BilinearRecipe(image=0.0005, text=0.0005, product=0.05),
 )
-"""Between these, where pairs are read too."""
+"""Between these, where pairs are read too: single pictures and texts then matter less."""
 
 
 class _Design:
@@ -66,7 +62,6 @@ class _Design:
         self.read = (
             np.zeros((n, 0)) if one.read is None else standard(one.read.astype(np.float64), *spread_of(one))
         )
-        self.judged = min(len(JUDGEMENTS), self.read.shape[1])
 
     def times(self, theta: Floats) -> Floats:
         beta, w_i, w_t, W, w_r = unpacked(theta, self.width)
@@ -111,8 +106,7 @@ def fit(pairs: RatedSet, recipe: BilinearRecipe, tolerance: float = 1e-4) -> dic
             np.full(width, 1 / recipe.image),
             np.full(width, 1 / recipe.text),
             np.full(width * width, 1 / recipe.product),
-            np.full(design.judged, JUDGED),
-            np.full(design.read.shape[1] - design.judged, 1 / recipe.read),
+            np.full(design.read.shape[1], READ),
         ]
     )
     inverse = np.linalg.inv(design.curve.T @ design.curve + FLAT * np.eye(CURVE))
