@@ -15,7 +15,7 @@ from sightline.meta.protocols.base import COCO, Protocol, find, grouped, maybe, 
 from sightline.meta.protocols.coco import TREE
 
 THUMB = ("mscoco_THumB-1.0.jsonl", "thumb.jsonl", "THumB.jsonl")
-THUMB_REFERENCES = ("mscoco_references.jsonl", "thumb_references.jsonl")
+THUMB_REFERENCES = ("mscoco_references.json", "mscoco_references.jsonl", "thumb_references.jsonl")
 SITS = ("sits_test.csv", "sits_val.csv")
 
 
@@ -36,7 +36,7 @@ class Thumb(Protocol):
     headline: ClassVar[str] = "pearson"
     overall = False
     tree = f"""mscoco_THumB-1.0.jsonl                 JSON Lines with SYS, seg_id, hyp, image, P, R, human_score
-mscoco_references.jsonl                JSON Lines with seg_id, refs; for metrics with references
+mscoco_references.json                 JSON Lines with seg_id, refs; for metrics with references
 {TREE}"""
 
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
