@@ -18,8 +18,8 @@ from sightline.train.rater.pairs import RatedSet
 
 Floats = NDArray[np.float64]
 CURVE = 4
-READ = 1e-2
-"""Penalty of what was read of the pairs: little."""
+READ = 500.0
+"""Penalty of what was read of the pairs. With none it counted more, to no gain on Expert, and a loss on Composite."""
 SMALLEST = 1e-6
 FLAT = 1e-3
 """Penalty of the cosine's curve: next to none."""
