@@ -148,7 +148,7 @@ def test_people_rate_and_staff_work_behind_nginx_and_caddy(site, browser):
     page.wait_for_url(f"{base}/staff")
     page.goto(f"{base}/staff/studies/captions")
     page.click("text=Make a link")
-    assert f"{base}/join/" in page.content()
+    page.wait_for_selector(f"text={base}/join/")
     (cookie,) = context.cookies()
     assert cookie["secure"]
     assert cookie["httpOnly"]
