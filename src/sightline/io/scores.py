@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from sightline.errors import BadLine
 from sightline.io.results import ResultFolder, failure_row, told, whole
 from sightline.io.source import Source
-from sightline.items import Failure, Score
+from sightline.items import Failure, Key, Score
 
 T = TypeVar("T")
 
@@ -99,6 +99,27 @@ class ScoreWriter:
 
 class _Abandoned(Exception):  # noqa: N818 - told to the files, so that they do not appear
     """The run was given up."""
+
+
+class StoredScore(msgspec.Struct):
+    """A score as it is stored, its evidence not read yet: most of what reads scores looks at few of them."""
+
+    id: str
+    metric: str
+    score: float
+    signature: str
+    evidence: msgspec.Raw
+    """As JSON."""
+    system: str | None = None
+
+    @property
+    def key(self) -> Key:
+        return self.id, self.system
+
+
+def stored_scores(path: Path) -> Iterator[StoredScore]:
+    """The scores of a scores.jsonl that a run of ours wrote."""
+    return _read(path, StoredScore)
 
 
 def read_scores(path: Path) -> Iterator[Score]:
