@@ -17,6 +17,7 @@ from sightline.cli.options import (
     OverwriteOption,
     ResumeOption,
     SomeMetricsOption,
+    WorkersOption,
     measuring,
 )
 
@@ -56,6 +57,7 @@ def compare(
     format: FormatOption = None,
     on_error: OnErrorOption = OnError.collect,
     engine: EngineOption = "local",
+    workers: WorkersOption = None,
     resume: ResumeOption = False,
     overwrite: OverwriteOption = False,
     human_system: Annotated[
@@ -91,6 +93,7 @@ def compare(
                 format=format,
                 on_error=on_error.reading,
                 engine=engine,
+                workers=workers,
                 resume=resume,
                 overwrite=overwrite,
                 progress=progress,

@@ -17,6 +17,7 @@ from sightline.cli.options import (
     OnErrorOption,
     OverwriteOption,
     ResumeOption,
+    WorkersOption,
     measuring,
 )
 
@@ -40,6 +41,7 @@ def score(
     format: FormatOption = None,
     on_error: OnErrorOption = OnError.collect,
     engine: EngineOption = "local",
+    workers: WorkersOption = None,
     resume: ResumeOption = False,
     overwrite: OverwriteOption = False,
 ) -> None:
@@ -50,7 +52,7 @@ def score(
     from sightline.io.counting import expected
     from sightline.pipeline.run import Run
 
-    run = Run(metric, settings, engine)
+    run = Run(metric, settings, engine, workers=workers)
     with results_in(out) as folder:
         with run_progress(lambda: expected([file])) as progress:
             summary = score_file(

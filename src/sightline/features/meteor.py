@@ -92,11 +92,16 @@ class MeteorTask(Statistic[Task]):
 
     name = "task"
 
-    def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[Task]:
-        captions = items = 0
-        for got in corpus:
-            items += 1
-            captions += is_caption(got.item)
+    def partial(self, corpus: Iterable[Features]) -> tuple[int, int]:
+        """How many captions, of how many items."""
+        every = [is_caption(got.item) for got in corpus]
+        return sum(every), len(every)
+
+    def merged(self, parts: Sequence[tuple[int, int]]) -> tuple[int, int]:
+        return sum(captions for captions, _ in parts), sum(items for _, items in parts)
+
+    def fitted(self, part: tuple[int, int], tools: Tools) -> Fit[Task]:
+        captions, items = part
         return Fit("rank" if 2 * captions >= items else "hter", "corpus")
 
     def load(self, saved: Any) -> Task:

@@ -40,7 +40,7 @@ def meteor(counts: Sequence[float], task: Task = "rank") -> float:
     f_mean = 1 / ((1 - alpha) / precision + alpha / recall)
     whole = matched == length and reference_matched == reference_length and chunks == 1
     fragmentation = 0.0 if whole else chunks / ((matched + reference_matched) / 2)
-    return max(f_mean * (1 - gamma * fragmentation**beta), 0.0)
+    return float(max(f_mean * (1 - gamma * fragmentation**beta), 0.0))
 
 
 def _weighed(weights: Sequence[float], matches: Sequence[float]) -> float:

@@ -4,7 +4,6 @@ Pictures run eight at a time, on each core there is. The network works them off 
 batch, so that equal pictures give equal bits whatever they are asked for with; a test holds every size of batch to it.
 """
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,6 +16,7 @@ from PIL import Image
 
 from sightline.errors import UsageError
 from sightline.resources import MODELS, Resource, shared
+from sightline.threads import cores
 
 FOLDER = MODELS / "pocket"
 SIDE = 128
@@ -38,11 +38,6 @@ def open_network(path: Path) -> Any:
     )  # weights are unfolded once, when loaded
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-
-
-def cores() -> int:
-    """The cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def squash(image: Image.Image) -> Floats:
