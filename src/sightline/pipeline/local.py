@@ -11,7 +11,7 @@ from os import _exit
 from typing import Any
 
 from sightline.errors import UsageError
-from sightline.pipeline.engines import Engine, Here, Stage, Work, engines, same_bits
+from sightline.pipeline.engines import Engine, Here, Stage, Work, engines, rarely_swept, same_bits
 from sightline.threads import share_cores
 
 
@@ -125,5 +125,5 @@ def _end_with_parent() -> None:
 
 
 def _work(task: Any) -> Any:
-    with same_bits():
+    with same_bits(), rarely_swept():
         return _open[-1](task)

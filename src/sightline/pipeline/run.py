@@ -13,7 +13,7 @@ from sightline.io.provenance import provenance
 from sightline.items import Failure, Item, Key, Score
 from sightline.pipeline import local, ray_engine
 from sightline.pipeline.batches import Batch, Kept, cut, shards
-from sightline.pipeline.engines import Engine, Here, engines, same_bits
+from sightline.pipeline.engines import Engine, Here, engines, rarely_swept, same_bits
 from sightline.pipeline.journal import Journal, Log
 from sightline.pipeline.plan import Plan, fingerprint
 from sightline.pipeline.repeats import Repeats
@@ -105,7 +105,7 @@ class Run:
         those of the system that the option `fit_on` names, or on all.
         """
         try:
-            with same_bits():
+            with same_bits(), rarely_swept():
                 return self._score(items, journal, sink, progress, learn_from)
         finally:
             self.tools.close()

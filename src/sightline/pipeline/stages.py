@@ -4,7 +4,7 @@ A stage can be sent to another process. There it is opened once, with the models
 """
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from sightline.pipeline.batches import Batch, Kept
 from sightline.pipeline.journal import Log, Place, Record, Row
 from sightline.pipeline.plan import Plan, ahead, compute, difference, fingerprint
 from sightline.pipeline.settings import LocalTools, Settings
-from sightline.pipeline.wire import Names, Stored, decode, document_hash, encode, key_hash, restored, stored
+from sightline.pipeline.wire import Names, StoredFeatures, document_hash, encode, key_hash, stored
 
 Hashes = NDArray[np.uint64]
 
@@ -164,22 +164,16 @@ def _digest(names: Sequence[Names], bad: Sequence[tuple[str, str, str]]) -> byte
     return found.digest()
 
 
-def items_of(record: Record, batch: Kept) -> Iterator[tuple[int, Row, Item]]:
-    """The items of a record that count, each with its number in the batch."""
+def features_of(record: Record, batch: Kept, plan: Plan) -> Iterator[tuple[Row, Features]]:
+    """The items of a record that count, with the features that were kept of them."""
     out = frozenset(batch.left_out)
+    repeats = [(plan.statistics[number], frozenset(again)) for number, again in batch.again]
     for number, row in enumerate(record.rows):
         if number not in out:
-            yield number, row, decode(row.item, Item)
-
-
-def features_of(record: Record, batch: Kept, plan: Plan) -> Iterator[tuple[Row, Features]]:
-    """The same with the features that were kept of them."""
-    repeats = [(plan.statistics[number], frozenset(again)) for number, again in batch.again]
-    for number, row, item in items_of(record, batch):
-        got = restored(item, plan.kept, decode(row.features, list[Stored]))
-        if repeats:
-            got.again = [statistic for statistic, again in repeats if number in again]
-        yield row, got
+            got = StoredFeatures(row.item, plan.kept, row.features)
+            if repeats:
+                got.again = [statistic for statistic, again in repeats if number in again]
+            yield row, got
 
 
 @dataclass(frozen=True)
@@ -201,17 +195,16 @@ class PartialStage:
 class PartialWork:
     """The stage at work in a process."""
 
-    def __init__(
-        self, plan: Plan, statistics: Sequence[Statistic[Any]], learned: Callable[[Item], bool], log: Log
-    ) -> None:
+    def __init__(self, plan: Plan, statistics: Sequence[Statistic[Any]], learned: Learned, log: Log) -> None:
         self._plan, self._statistics, self._learned, self._log = plan, statistics, learned, log
+        self._every = learned == Learned()
 
     def __call__(self, shard: Sequence[Kept]) -> list[Any]:
         corpus = [
             got
             for batch in shard
             for _, got in features_of(self._log.read(batch.place), batch, self._plan)
-            if self._learned(got.item)
+            if self._every or self._learned(got.item)
         ]
         return [statistic.partial(corpus) for statistic in self._statistics]
 

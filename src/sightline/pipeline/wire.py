@@ -1,11 +1,11 @@
 """Items and features as bytes: MessagePack, no pickles. What somebody else wrote can be wrong but cannot run code."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -13,6 +13,8 @@ import numpy as np
 from sightline.errors import Unscorable
 from sightline.features.base import Feature, Features, document
 from sightline.items import Item
+
+V = TypeVar("V")
 
 FORMAT = 4
 """Of what is stored between runs; what is of another form is refused, not misread."""
@@ -65,13 +67,39 @@ def stored(got: Features, kept: Sequence[Feature[Any]]) -> tuple[list[Stored], b
     return found, whole
 
 
-def restored(item: Item, kept: Sequence[Feature[Any]], features: Sequence[Stored]) -> Features:
-    """An item with the features that were stored of it."""
-    values: Mapping[Feature[Any], Any] = {
-        feature: Unscorable(one.reason or "") if one.value is None else decode(one.value, feature.value)
-        for feature, one in zip(kept, features, strict=True)
-    }
-    return Features(item, values)
+class StoredFeatures(Features):
+    """An item with the features that were stored of it, each read when it is asked for."""
+
+    __slots__ = ("_data", "_item", "_stored")
+
+    def __init__(self, item: bytes, kept: Sequence[Feature[Any]], features: bytes) -> None:
+        self._data = item
+        self._item: Item | None = None
+        self._stored = dict(zip(kept, decode(features, list[Stored]), strict=True))
+        self._values: dict[Feature[Any], Any] = {}
+        self.again = ()
+
+    @property
+    def item(self) -> Item:  # type: ignore[override]
+        if self._item is None:
+            self._item = decode(self._data, Item)
+        return self._item
+
+    def __getitem__(self, feature: Feature[V]) -> V:
+        if feature not in self._values:
+            one = self._stored[feature]
+            if one.value is None:
+                raise Unscorable(one.reason or "")
+            self._values[feature] = decode(one.value, feature.value)
+        value: V = self._values[feature]
+        return value
+
+    def __contains__(self, feature: Feature[Any]) -> bool:
+        return feature in self._stored
+
+    def failure(self, feature: Feature[Any]) -> Unscorable | None:
+        one = self._stored[feature]
+        return Unscorable(one.reason or "") if one.value is None else None
 
 
 class Names:
