@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from run_files import results
 from sightline.api import score_file
 from sightline.errors import UsageError
 from sightline.pipeline.batches import Batch
@@ -72,15 +73,6 @@ def stories(folder: Path, count: int, pictures: int) -> Path:
 def entries(folder: Path) -> int:
     """Items that are safe in the journal."""
     return Journal.count(folder / JOURNAL)
-
-
-def results(folder: Path) -> dict[str, Any]:
-    """Everything but what was typed and when."""
-    summary = json.loads((folder / "summary.json").read_text())
-    told = {name: value for name, value in summary.items() if name not in ("command", "date")}
-    return {"summary": told} | {
-        name: (folder / name).read_bytes() for name in ("scores.jsonl", "failures.jsonl")
-    }
 
 
 def test_killed_at_random_moments_and_resumed(tmp_path: Path, environment: dict[str, str]) -> None:

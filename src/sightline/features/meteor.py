@@ -52,6 +52,10 @@ def count_matches(
     return (*map(float, head), *stages.ravel().tolist())
 
 
+MOST = 5000
+"""Words of a text: an alignment looks at every way to match them."""
+
+
 @dataclass(frozen=True)
 class MeteorMatches(Feature[MeteorCounts]):
     """The alignment with each reference."""
@@ -69,6 +73,10 @@ class MeteorMatches(Feature[MeteorCounts]):
         found: list[MeteorCounts | Unscorable] = []
         for got in batch:
             value = got[Tokens(self.kind)]
+            longest = max(map(len, (value.candidate, *value.references)))
+            if longest > MOST:
+                found.append(Unscorable(f"a text of {longest:,} words; METEOR aligns at most {MOST:,}"))
+                continue
             text, *every = (prepared(words, self.kind) for words in (value.candidate, *value.references))
             found.append(
                 MeteorCounts(tuple(count_matches(text, words, wordnet, paraphrases) for words in every))

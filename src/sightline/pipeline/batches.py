@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from platform import node
 from typing import NamedTuple
 
-from sightline.errors import BadLine
+from sightline.errors import BadLine, UsageError
 from sightline.io.item_file import ItemFile, LineSlice
 from sightline.items import Item
 from sightline.pipeline.journal import Place
@@ -16,6 +18,8 @@ BATCH_PICTURES = 32
 
 SHARD_ITEMS = 4096
 """Items whose scores are safe together."""
+
+SHARED = "all machines need input, pictures and results under the same paths"
 
 Rows = Sequence[Item | BadLine]
 
@@ -28,9 +32,19 @@ class Batch:
     rows: Rows | LineSlice
     earlier: tuple[Place, ...] = ()
     """Records of an earlier run that may hold them."""
+    folders: tuple[str, ...] = ()
+    """Where pictures lie that the first process sees, for those who work elsewhere."""
 
     def read(self) -> Rows:
-        return list(self.rows.read()) if isinstance(self.rows, LineSlice) else self.rows
+        """The rows; raises UsageError where this machine does not see what the first process does."""
+        if missing := next((folder for folder in self.folders if not _is_folder(folder)), None):
+            raise UsageError(f"a worker on {node()} does not see {missing}, where pictures lie; {SHARED}")
+        if not isinstance(self.rows, LineSlice):
+            return self.rows
+        try:
+            return list(self.rows.read())
+        except FileNotFoundError:
+            raise UsageError(f"a worker on {node()} does not see {self.rows.path}; {SHARED}") from None
 
 
 class Kept(NamedTuple):
@@ -59,10 +73,20 @@ def cut(items: Iterable[Item | BadLine], by_pictures: bool, elsewhere: bool) -> 
         if by_pictures and isinstance(row, Item):
             pictures.update(row.images)
         if len(rows) >= BATCH_ITEMS or len(pictures) >= BATCH_PICTURES:
-            yield Batch(number, tuple(rows))
+            yield Batch(number, tuple(rows), folders=_folders(pictures) if elsewhere else ())
             number, rows, pictures = number + 1, [], set()
     if rows:
-        yield Batch(number, tuple(rows))
+        yield Batch(number, tuple(rows), folders=_folders(pictures) if elsewhere else ())
+
+
+def _folders(pictures: Iterable[Path]) -> tuple[str, ...]:
+    """The folders of pictures, of those that are there."""
+    return tuple(sorted(folder for folder in {str(path.parent) for path in pictures} if _is_folder(folder)))
+
+
+@lru_cache(maxsize=10_000)
+def _is_folder(folder: str) -> bool:
+    return Path(folder).is_dir()
 
 
 def shards(batches: Iterable[Kept]) -> Iterator[list[Kept]]:

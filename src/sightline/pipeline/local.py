@@ -18,7 +18,7 @@ from sightline.threads import share_cores
 @engines.add("local")
 def local(here: Here) -> Engine:
     """In this process, or in several here."""
-    workers = here.workers or 1
+    workers = 1 if here.workers is None else here.workers
     if workers < 1:
         raise UsageError(f"--workers {workers}: at least one is needed")
     return ThisProcess(here) if workers == 1 else Processes(workers)

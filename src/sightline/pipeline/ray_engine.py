@@ -1,13 +1,16 @@
 """The stages on Ray Data: each worker is an actor that opens a stage once and then works off blocks of tasks."""
 
+import logging
 import os
 import pickle
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from platform import node
 from typing import Any
 
 from sightline.errors import SightlineError, UsageError, extra
-from sightline.pipeline.engines import Engine, Here, Stage, engines, same_bits
+from sightline.pipeline.batches import SHARED
+from sightline.pipeline.engines import Engine, Here, Stage, engines, rarely_swept, same_bits
 from sightline.threads import share_cores
 
 BLOCKS_EACH = 8
@@ -38,51 +41,54 @@ class RayEngine:
         rows = [{"task": pickle.dumps(task)} for task in tasks]
         if not rows:
             return
+        logging.getLogger("ray.data").setLevel(logging.ERROR)
         context = data.DataContext.get_current()
         context.enable_progress_bars = False
         context.execution_options.preserve_order = True
         blocks = min(len(rows), workers * BLOCKS_EACH)
         found = data.from_items(rows, override_num_blocks=blocks).map_batches(
             _Worker,
-            fn_constructor_args=(pickle.dumps(stage), str(Path.cwd())),
+            fn_constructor_args=(pickle.dumps(stage), (str(Path.cwd()), *_folder(stage))),
             batch_size=None,
             compute=data.ActorPoolStrategy(size=min(workers, blocks)),
             num_cpus=1,
         )
-        try:
-            for row in found.iter_rows():
-                yield pickle.loads(row["done"])
-        except cluster.exceptions.RayError as fault:
-            own = _own(fault)
-            if own is not None:
-                raise own from None  # as it was said there, without the worker's trace
-            raise
+        for row in found.iter_rows():
+            done = pickle.loads(row["done"])
+            if isinstance(done, SightlineError):
+                raise done  # as it was said there
+            yield done
 
 
-def _own(fault: BaseException | None) -> SightlineError | None:
-    """Our error among those that Ray wrapped around it."""
-    seen: set[int] = set()
-    while fault is not None and id(fault) not in seen:
-        if isinstance(fault, SightlineError):
-            return fault
-        seen.add(id(fault))
-        fault = getattr(fault, "cause", None) or fault.__cause__ or fault.__context__
-    return None
+def _folder(stage: Stage) -> tuple[str, ...]:
+    """Where a stage leaves what it does."""
+    folder: Path | None = getattr(stage, "folder", None)
+    return () if folder is None else (str(folder.resolve()),)
 
 
 class _Worker:
-    """An actor: the stage, open."""
+    """An actor: the stage, open. What goes wrong by the user's doing is a result, so that Ray does not try it again."""
 
-    def __init__(self, stage: bytes, folder: str) -> None:
-        if not Path(folder).is_dir():
-            raise UsageError(
-                f"a worker on {os.uname().nodename} does not see {folder}: all machines need the folder that the run "
-                "starts in, its input and its pictures under the same path"
-            )
-        os.chdir(folder)  # so that relative paths are what they are where the run was started
+    def __init__(self, stage: bytes, folders: tuple[str, ...]) -> None:
+        self._fault: SightlineError | None = None
+        if missing := next((folder for folder in folders if not Path(folder).is_dir()), None):
+            self._fault = UsageError(f"a worker on {node()} does not see {missing}; {SHARED}")
+            return
+        os.chdir(folders[0])  # so that relative paths are what they are where the run was started
         share_cores(os.cpu_count() or 1)  # an actor has one core
-        self._work = pickle.loads(stage).open()
+        try:
+            self._work = pickle.loads(stage).open()
+        except SightlineError as fault:
+            self._fault = fault
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        with same_bits():
-            return {"done": [pickle.dumps(self._work(pickle.loads(task))) for task in batch["task"]]}
+        return {"done": [pickle.dumps(self._done(task)) for task in batch["task"]]}
+
+    def _done(self, task: bytes) -> Any:
+        if self._fault is None:
+            try:
+                with same_bits(), rarely_swept():
+                    return self._work(pickle.loads(task))
+            except SightlineError as fault:
+                self._fault = fault
+        return self._fault

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Protocol
 
@@ -12,7 +12,7 @@ from sightline.io.item_file import ItemFile
 from sightline.io.provenance import provenance
 from sightline.items import Failure, Item, Key, Score
 from sightline.pipeline import local, ray_engine
-from sightline.pipeline.batches import Batch, Kept, cut, shards
+from sightline.pipeline.batches import Kept, cut, shards
 from sightline.pipeline.engines import Engine, Here, engines, rarely_swept, same_bits
 from sightline.pipeline.journal import Journal, Log
 from sightline.pipeline.plan import Plan, fingerprint
@@ -194,7 +194,7 @@ class Run:
         expected = tuple(self.fingerprint.items()) if engine.elsewhere else ()
         stage = FeatureStage(specs, self.tools.settings, expected, learned, counting, journal.folder)
         batches = (
-            Batch(batch.number, batch.rows, tuple(journal.earlier(batch.number)))
+            replace(batch, earlier=tuple(journal.earlier(batch.number)))
             for batch in cut(items, self.plan.needs_pictures, engine.elsewhere)
         )
         repeats = Repeats(counting)
