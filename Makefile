@@ -24,7 +24,8 @@ bench: $(VENV)/dev.stamp
 docs: $(VENV)/dev.stamp
 	$(BIN)/python docs/generate.py
 
-# Chromium draws the pages in the tests and axe-core looks for what shuts people out, PostgreSQL stores ratings. Where they cannot be installed, those tests say why they were skipped.
+# Chromium draws the pages in the tests and axe-core looks for what shuts people out, PostgreSQL stores ratings, nginx and Caddy
+# stand in front of the server. Where they cannot be installed, those tests say why they were skipped.
 system:
 	@command -v pg_ctl >/dev/null || ls /usr/lib/postgresql/*/bin/pg_ctl >/dev/null 2>&1 || { [ "$$(id -u)" = 0 ] && \
 	  command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq postgresql; } || \
@@ -32,6 +33,9 @@ system:
 	@test -f $(AXE) || { command -v npm >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
 	  apt-get update -qq && apt-get install -y -qq npm; } && npm install --silent --no-save --prefix $(VENV)/npm axe-core@4.10.3; } || \
 	  echo "axe-core could not be installed: the tests of what pages are to those who cannot see will be skipped"
+	@command -v nginx >/dev/null && command -v caddy >/dev/null && command -v openssl >/dev/null || { [ "$$(id -u)" = 0 ] && \
+	  command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq nginx caddy openssl; } || \
+	  echo "nginx, Caddy or openssl is missing: the tests of the configurations in deploy/ will be skipped"
 	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
 	  apt-get update -qq && apt-get install -y -qq chromium; } || echo "chromium is missing: browser tests will be skipped"
 

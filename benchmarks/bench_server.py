@@ -28,8 +28,9 @@ from pathlib import Path
 from sqlalchemy import text
 
 from sightline.people.study import parse_study
+from sightline.server.private import Private
 from sightline.server.security.sessions import COOKIE, Session, Sessions
-from sightline.server.storage import items, raters, staff, studies
+from sightline.server.storage import items, raters, studies
 from sightline.server.storage.database import Database
 from sightline.server.storage.items import NewItem
 
@@ -42,13 +43,14 @@ training = {tutorial = 0, probation = 0}
 checks = {gold = 0.1, attention = 0.02}
 """
 SERVE = (
-    "import sys; from sightline.server.start import Database, run; "
-    "run(Database(sys.argv[1]), '127.0.0.1', int(sys.argv[2]))"
+    "import pathlib, sys; from sightline.server.start import Database, Private, run; "
+    "run(Database(sys.argv[1]), '127.0.0.1', int(sys.argv[2]), private=Private(pathlib.Path(sys.argv[3])))"
 )
 
 
-def prepare(database: Database, seconds: float) -> list[dict[str, str]]:
+def prepare(database: Database, private: Private, seconds: float) -> list[dict[str, str]]:
     """A study large enough for the run; returns each rater's headers."""
+    sessions = Sessions(private.signing_key(database))
     count = int(RATERS / THINK * seconds / 5) + 30_000
     with database.write() as connection:
         stored = studies.add(connection, "load", parse_study(SETTINGS, "toml"), public=True)
@@ -57,7 +59,6 @@ def prepare(database: Database, seconds: float) -> list[dict[str, str]]:
         ]
         rows += [NewItem(f"g{n}", {"text": f"gold {n}", "pictures": []}, {}, "gold", 3) for n in range(200)]
         items.add_items(connection, stored, rows)
-        sessions = Sessions(staff.signing_key(connection))
         people = [raters.join(connection, stored, f"Rater {n}", None) for n in range(RATERS)]
     made = []
     for rater in people:
@@ -237,8 +238,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, opened(given, folder) as url:
         database = Database(url)
         database.migrate()
-        headers = prepare(database, given.seconds)
-        process = subprocess.Popen([sys.executable, "-c", SERVE, url, str(PORT)])
+        private = Private(Path(folder) / "private")
+        headers = prepare(database, private, given.seconds)
+        process = subprocess.Popen([sys.executable, "-c", SERVE, url, str(PORT), str(private.folder)])
         try:
             wait_for(process)
             calm, crowd = asyncio.run(load(headers, given.seconds, process))

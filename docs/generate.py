@@ -158,6 +158,8 @@ def commands_page() -> str:
 
 def commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
     """The commands below a group, with their full names. Typer keeps its own copy of Click."""
+    if getattr(command, "invoke_without_command", False) and name != "sightline":
+        yield name, command
     if hasattr(command, "commands"):
         for inner in sorted(command.commands):
             yield from commands(command.commands[inner], f"{name} {inner}")

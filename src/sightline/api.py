@@ -1,7 +1,6 @@
 """The public face: what a user asks of Sightline, each a function. The command line is thin over these."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -21,7 +20,7 @@ from sightline.meta.comparison.board import UNNAMED
 from sightline.meta.comparison.contest import SAMPLES
 from sightline.meta.comparison.distance import PARTS
 from sightline.meta.comparison.run import Asked, compared_scores, compared_texts, judged, write_told
-from sightline.meta.comparison.sources import Reading, SystemSource, named_sources
+from sightline.meta.comparison.sources import Reading, SystemSource, named, named_sources
 from sightline.meta.comparison.verdict import Comparison
 from sightline.meta.rivals import with_rivals
 from sightline.pipeline.files import scored_into
@@ -113,14 +112,17 @@ def score(
     )  # what is wrong with the choices is told before anything is read
     files.keep_in(settings.cache)
     with files.from_the_web(allow_urls):
-        ready: tuple[Item | BadLine, ...] = (
-            tuple(read_items(Path(items), format=format, on_error="collect"))
-            if isinstance(items, str | Path)
-            else tuple(items_given(items, Path(base)))
-        )
+        ready = tuple(_read(items, base, format))
     kept = score_in_memory(ready, run)
     found = tuple(item for item in ready if isinstance(item, Item))
     return Result(found, kept.scores, kept.failures, kept.summary)
+
+
+def _read(items: Any, base: str | Path, format: str | None) -> Iterator[Item | BadLine]:
+    """The items of a file, its bad lines among them, or those that a program has at hand."""
+    if isinstance(items, str | Path):
+        return read_items(Path(items), format=format, on_error="collect")
+    return items_given(items, Path(base))
 
 
 def caption(
@@ -173,16 +175,14 @@ def compare(
     `systems` are items (or a file of them) that name their systems, or each system's items (or file) by its name.
     `against` compares all with one of them, not each with each; `human` names the system that is people, for d_HM;
     `fit_on` the one that theta, idf and document frequencies are fitted on. Other `options` are those of `score`.
-    Raises UsageError where no two systems share an item with a score.
+    Bad lines of a file are failures of its system. Raises UsageError where no two systems share an item with a score.
     """
-    named = list(systems.items()) if isinstance(systems, Mapping) else [("", systems)]
+    several = list(systems.items()) if isinstance(systems, Mapping) else [("", systems)]
     with files.from_the_web(bool(options.get("allow_urls"))):
         items = [
-            replace(item, system=name or item.system or UNNAMED)
-            for name, texts in named
-            for item in (
-                read_items(Path(texts)) if isinstance(texts, str | Path) else items_given(texts, Path(base))
-            )
+            named(item, name or item.system or UNNAMED)
+            for name, texts in several
+            for item in _read(texts, base, options.get("format"))
         ]
     found = score(list(with_rivals(items, Plan.of(metrics))), metrics, **options)
     asked = Asked(against, human, tuple(metrics), samples=samples)

@@ -23,16 +23,21 @@ class UsageError(SightlineError):
 
 
 class BadLine(UsageError):  # noqa: N818 - it is also handed on as a value
-    """A line, row or record that is not an item: where it is, and what is wrong with it."""
+    """A line, row or record that is not an item: where it is, and what is wrong with it, and whose it is if known."""
 
-    def __init__(self, where: str, reason: str, id: str = "") -> None:
+    def __init__(self, where: str, reason: str, id: str = "", system: str | None = None) -> None:
         super().__init__(f"{where}: {reason}")
         self.where = where
         self.reason = reason
         self.id = id
+        self.system = system
 
-    def __reduce__(self) -> tuple[type["BadLine"], tuple[str, str, str]]:
-        return type(self), (self.where, self.reason, self.id)  # whole on its way from a worker
+    def __reduce__(self) -> tuple[type["BadLine"], tuple[str, str, str, str | None]]:
+        return type(self), (self.where, self.reason, self.id, self.system)  # whole on its way from a worker
+
+    def of(self, system: str | None) -> "BadLine":
+        """The same line, of this system."""
+        return BadLine(self.where, self.reason, self.id, system)
 
 
 class MissingExtra(UsageError):  # noqa: N818 - named for what is missing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -128,6 +128,11 @@ class Verdict:
         told = output.told(self.told.found, self.told.summary["systems"])
         return {**told, "why": [reason.row for reason in self.told.reasons]}
 
+    @property
+    def failures(self) -> Sequence[Failure]:
+        """The scores that could not be made, with the reason."""
+        return self.told.failures
+
     def to_pandas(self) -> Any:
         """One row per metric and pair of systems."""
         pandas = extra("pandas", "pandas")
@@ -139,7 +144,9 @@ class Verdict:
         return polars.DataFrame(self.summary["pairs"])
 
     def to_markdown(self) -> str:
-        return output.markdown(self.told.found, self.told.summary["systems"])
+        """As compare.md: each system's values, each pair, why systems are worse, what to keep in mind."""
+        why = [reason.sentence for reason in self.told.reasons]
+        return output.markdown(self.told.found, self.told.summary["systems"], why)
 
     def to_latex(self) -> str:
         """Two booktabs tables."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sightline.cli.app import app, console
+from sightline.cli.consoles import show
 from sightline.cli.folders import results_in
 from sightline.cli.options import (
     EngineOption,
@@ -68,7 +69,7 @@ def score(
         if json:
             typer.echo((folder / "summary.json").read_text("utf-8"), nl=False)
         else:
-            console.print(summary_table(summary))
+            show(summary_table(summary), kept=out is not None)
             if out:
                 console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
         if summary["failures"]:

@@ -17,7 +17,8 @@ SCALE = 2.5
 """Published GROOViST works on CLIPScore's scale: 2.5 x max(0, cosine)."""
 
 SUPPORTED = 0.8
-"""Of theta, the mean similarity of phrases to their own pictures: docs/judges.md tells how well that divides them."""
+"""Of theta, the mean similarity of phrases to their own pictures; how well that divides them stands in
+docs/hallucination.md."""
 
 CHOICES = ("auto", "corpus", "shipped")
 """Words for where theta and idf come from; anything else is a number or a file."""

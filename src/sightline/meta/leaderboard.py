@@ -238,6 +238,14 @@ def latex(board: Leaderboard) -> str:
     return "\n".join(["% \\usepackage{booktabs}", *table, f"% {_told()}", ""])
 
 
+PROSE = """
+.definitions { display: block; }
+.definitions > div { display: block; margin-bottom: 0.7rem; }
+.definitions dd { margin: 0; font-weight: 400; overflow-wrap: anywhere; }
+"""
+"""What the benchmarks are is told in sentences, and signatures are long."""
+
+
 def leaderboard_page(board: Leaderboard) -> str:
     """The table, what each benchmark is, and how it was measured."""
     notes = "".join(f"{note}. " for note in (*board.notes, COST))
@@ -257,4 +265,4 @@ def leaderboard_page(board: Leaderboard) -> str:
         page.Section("Benchmarks", page.definitions(about)),
         page.Section("Signatures", page.definitions(signatures)),
     ]
-    return page.render("Metrics by benchmarks", sections, style=STYLE)
+    return page.render("Metrics by benchmarks", sections, style=STYLE + PROSE)

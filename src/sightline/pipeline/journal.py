@@ -39,11 +39,15 @@ class Row(msgspec.Struct, array_like=True):
     """The two of `wire.Names`."""
 
 
+BadRow = tuple[str, str, str, str | None]
+"""What is no item: id, reason, where it stands, system."""
+
+
 class Record(msgspec.Struct, array_like=True):
-    """A batch: its items, and the lines among them that are none (id, reason, where)."""
+    """A batch: its items, and the lines among them that are none."""
 
     rows: list[Row]
-    bad: list[tuple[str, str, str]]
+    bad: list[BadRow]
 
 
 class Place(NamedTuple):

@@ -166,7 +166,7 @@ class Run:
         """Failures of every metric: lines that are no items, and items that came before. Returns how many of each."""
         rows = left_out(journal.log, batches)
         for spec in self.plan.metrics:
-            failures = [Failure(id, spec, reason, where, system) for system, id, reason, where in rows]
+            failures = [Failure(id, spec, reason, where, system) for id, reason, where, system in rows]
             totals.fail(failures)
             sink.add([], failures)
         duplicates = sum(len(batch.left_out) for batch in batches)
@@ -209,7 +209,8 @@ class Run:
         found = repeats.found(journal.log)
         if not done and isinstance(items, ItemFile):
             rows = left_out(journal.log, islice(found, 1))
-            items.refuse_no_items(BadLine(rows[0][3], rows[0][2], rows[0][1]) if rows else None)
+            id, reason, where, system = rows[0] if rows else ("", "", "", None)
+            items.refuse_no_items(BadLine(where, reason, id, system) if rows else None)
         chosen = learned.system
         if chosen is not None and chosen not in systems:
             raise unknown("system", chosen, [name for name in systems if name is not None])

@@ -18,7 +18,7 @@ from sightline.io.score_lines import ScoreBlock, score_block
 from sightline.items import DUPLICATE, Failure, Item, Score
 from sightline.metrics import Metric
 from sightline.pipeline.batches import Kept
-from sightline.pipeline.journal import Log, Row
+from sightline.pipeline.journal import BadRow, Log, Row
 from sightline.pipeline.kept import ItemBlock, item_block, judged
 from sightline.pipeline.plan import Plan
 from sightline.pipeline.settings import LocalTools
@@ -228,17 +228,17 @@ def score_batch(
     return items, scores, failures
 
 
-def left_out(log: Log, batches: Iterable[Kept]) -> list[tuple[str | None, str, str, str]]:
-    """Of the lines that are no items, then of the items that came before: system, id, reason, and where they stand."""
-    bad: list[tuple[str | None, str, str, str]] = []
-    again: list[tuple[str | None, str, str, str]] = []
+def left_out(log: Log, batches: Iterable[Kept]) -> list[BadRow]:
+    """The lines that are no items, then the items that came before."""
+    bad: list[BadRow] = []
+    again: list[BadRow] = []
     for batch in batches:
         if batch.bad or batch.left_out:
             record = log.read(batch.place)
-            bad += [(None, id, reason, where) for id, reason, where in record.bad]
+            bad += record.bad
             for number in batch.left_out:
                 item = decode(record.rows[number].item, Item)
-                again.append((item.system, item.id, DUPLICATE, item.source))
+                again.append((item.id, DUPLICATE, item.source, item.system))
     return bad + again
 
 

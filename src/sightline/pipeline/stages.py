@@ -17,7 +17,7 @@ from sightline.features.base import Features, Statistic
 from sightline.io import BadLine
 from sightline.items import Item, Key
 from sightline.pipeline.batches import Batch, Kept
-from sightline.pipeline.journal import Log, Place, Record, Row
+from sightline.pipeline.journal import BadRow, Log, Place, Record, Row
 from sightline.pipeline.plan import Plan, ahead, compute, difference, fingerprint
 from sightline.pipeline.settings import LocalTools, Settings
 from sightline.pipeline.wire import Names, StoredFeatures, document_hash, encode, key_hash, stored
@@ -89,7 +89,7 @@ class FeatureWork:
     def __call__(self, batch: Batch) -> Computed:
         rows = batch.read()
         items = [row for row in rows if isinstance(row, Item)]
-        bad = [(row.id, row.reason, row.where) for row in rows if isinstance(row, BadLine)]
+        bad = [(row.id, row.reason, row.where, row.system) for row in rows if isinstance(row, BadLine)]
         names = [Names(item) for item in items]
         digest = _digest(names, bad)
         place = next((place for place in reversed(batch.earlier) if place.digest == digest), None)
@@ -140,7 +140,7 @@ class FeatureWork:
         self,
         items: Sequence[Item],
         names: Sequence[Names],
-        bad: list[tuple[str, str, str]],
+        bad: list[BadRow],
         known: Mapping[bytes, Row],
         fresh: Mapping[bytes, Features],
     ) -> Record:
@@ -155,7 +155,7 @@ class FeatureWork:
         return Record(rows, bad)
 
 
-def _digest(names: Sequence[Names], bad: Sequence[tuple[str, str, str]]) -> bytes:
+def _digest(names: Sequence[Names], bad: Sequence[BadRow]) -> bytes:
     found = hashlib.blake2b(digest_size=16)
     for name in names:
         found.update(name.features)

@@ -45,6 +45,7 @@ def told(found: Comparison, systems: Systems) -> dict[str, Any]:
             for pair in found.pairs
             if pair.only_a or pair.only_b
         ],
+        "lower_is_better": sorted({pair.metric for pair in found.pairs if pair.faults}),
         "notes": found.notes,
     }
 
@@ -111,7 +112,7 @@ def spanned(row: Mapping[str, Any] | None) -> str:
 
 
 def markdown(found: Comparison, systems: Systems, why: Sequence[str] = ()) -> str:
-    """Two tables, each system's values and each pair; why systems are lower; what a reader must keep in mind."""
+    """Two tables, each system's values and each pair; why systems are worse; what a reader must keep in mind."""
     head = ["system", *found.metrics]
     values = [
         [name, *(spanned(systems.get(name, {}).get(metric)) for metric in found.metrics)]
@@ -178,7 +179,7 @@ def latex(found: Comparison, systems: Systems) -> str:
         [
             "% \\usepackage{booktabs}",
             *latex_table(["system", *map(latex_text, found.metrics)], values, "l" + "r" * len(found.metrics)),
-            f"% bold: highest of the column; $\\dagger$: differs from it, p < .05 after Holm's correction over"
+            f"% bold: best of the column; $\\dagger$: differs from it, p < .05 after Holm's correction over"
             f" {len(found.pairs)} comparisons",
             "",
             *latex_table(head, pairs, "lllrrrrrrr"),
@@ -192,7 +193,8 @@ def _tex_value(found: Comparison, systems: Systems, name: str, metric: str) -> s
     if value is None:
         return "--"
     others = {s: v for s in found.systems if (v := headline(systems.get(s, {}).get(metric))) is not None}
-    best = max(others.values())
+    faults = any(pair.faults for pair in found.pairs if pair.metric == metric)
+    best = min(others.values()) if faults else max(others.values())
     text = f"{value:.4f}".replace("-", "$-$")
     if value == best:
         return rf"\textbf{{{text}}}"

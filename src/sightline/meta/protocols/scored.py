@@ -15,7 +15,7 @@ from sightline.meta.protocols.base import COCO, Protocol, find, grouped, maybe, 
 from sightline.meta.protocols.coco import TREE
 
 THUMB = ("mscoco_THumB-1.0.jsonl", "thumb.jsonl", "THumB.jsonl")
-THUMB_REFERENCES = ("mscoco_references.jsonl", "thumb_references.jsonl")
+THUMB_REFERENCES = ("mscoco_references.json", "mscoco_references.jsonl", "thumb_references.jsonl")
 SITS = ("sits_test.csv", "sits_val.csv")
 
 
@@ -36,11 +36,11 @@ class Thumb(Protocol):
     headline: ClassVar[str] = "pearson"
     overall = False
     tree = f"""mscoco_THumB-1.0.jsonl                 JSON Lines with SYS, seg_id, hyp, image, P, R, human_score
-mscoco_references.jsonl                JSON Lines with seg_id, refs; for metrics with references
+mscoco_references.json                 JSON Lines with seg_id, refs; for metrics with references
 {TREE}"""
 
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
-        album = pictures_of(data, *COCO) if pictures else data
+        album = pictures_of(data, COCO) if pictures else data
         references = maybe(data, *THUMB_REFERENCES) or _fitting(data, "*.jsonl", {"seg_id", "refs"})
         reader = ThumbReader(album, references, self.people)
         path = maybe(data, *THUMB) or _one(data, "*.jsonl", reader, THUMB)
@@ -57,7 +57,7 @@ class _ZeroToOne(Protocol):
     files: ClassVar[tuple[str, ...]]
 
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
-        reader = NebulaReader(pictures_of(data, *COCO) if pictures else data)
+        reader = NebulaReader(pictures_of(data, COCO) if pictures else data)
         found = self.read(reader, maybe(data, *self.files) or _one(data, "*.[jc]s*", reader, self.files))
         return [grouped(item, item.images[0].name) for item in found]
 
@@ -104,7 +104,7 @@ class Cxc(Protocol):
 {TREE}"""
 
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
-        album = pictures_of(data, *COCO) if pictures else data
+        album = pictures_of(data, COCO) if pictures else data
         reader = CxcReader(album, find(data, "captions_val2014.json"))
         return [grouped(item, item.images[0].name) for item in self.read(reader, find(data, *SITS))]
 
