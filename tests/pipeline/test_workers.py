@@ -149,3 +149,8 @@ def test_workers_in_memory_and_nonsense() -> None:
     assert len(alone.scores) == 4 and len(alone.failures) == 2
     with pytest.raises(UsageError, match="--workers 0: at least one"):
         score(items, ["bleu-1"], workers=0)
+
+
+def test_a_budget_of_judges_is_not_multiplied_by_workers() -> None:
+    with pytest.raises(UsageError, match="--judge-budget holds within one process"):
+        score([{"id": "1", "text": "a dog runs"}], ["rovist-nr"], workers=2, judge_budget="5")

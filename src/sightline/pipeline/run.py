@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Protocol
 
-from sightline.errors import BadLine, unknown
+from sightline.errors import BadLine, UsageError, unknown
 from sightline.features.base import Features, Fit, Fitted, Statistic
 from sightline.io.item_file import ItemFile
 from sightline.io.provenance import provenance
@@ -121,6 +121,8 @@ class Run:
         for statistic in self.plan.statistics:
             statistic.check(self.tools)
         engine = self.engine(journal.log)
+        if engine.elsewhere and self.tools.option("judge_budget"):
+            raise UsageError("--judge-budget holds within one process: leave out --workers and --engine")
         learned = Learned(self.tools.option("fit_on") if learn_from is None else None, learn_from)
         batches = self._compute(items, journal, engine, learned, progress)
         self.fitted = fitted = self._fit(batches, journal, engine, learned)
