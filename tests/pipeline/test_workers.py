@@ -1,7 +1,6 @@
 """Several processes do what one does: the same bytes, after kills too, and whoever goes on with the work."""
 
 import json
-import os
 import random
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from deadly_stage import Deadly
 from run_files import results
 from sightline import UsageError, score
 from sightline.pipeline import local
@@ -106,25 +106,6 @@ def test_workers_end_with_the_process_they_work_for(
     while any(Path(f"/proc/{pid}").exists() for pid in workers) and time.monotonic() < until:
         time.sleep(0.05)
     assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
-
-
-class Deadly:
-    """A stage that kills the process that works at it, at one of its tasks, once or always."""
-
-    def __init__(self, once: Path | None) -> None:
-        self.once = once
-
-    def open(self, tools: Any = None, log: Any = None) -> "Deadly":
-        return self
-
-    def __call__(self, task: int) -> int:
-        if task == 5 and (self.once is None or not self.once.exists()):
-            if self.once is not None:
-                self.once.touch()
-            os.kill(os.getpid(), 9)
-        return task * task
-
-    def close(self) -> None: ...
 
 
 def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:

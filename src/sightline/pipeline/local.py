@@ -71,9 +71,12 @@ class Processes:
         pending: deque[tuple[Any, Future[Any]]] = deque()
         try:
             for task in again:  # those at work when a process died: one at a time, to see which it was
-                yield self._alone(pool, task, again)
+                yield _alone(pool, task)
             for task in tasks:
-                pending.append((task, pool.submit(_work, task)))
+                try:
+                    pending.append((task, pool.submit(_work, task)))
+                except BrokenProcessPool:
+                    raise _Died([*(waiting for waiting, _ in pending), task]) from None
                 if len(pending) > 3 * self._workers:
                     yield pending[0][1].result()
                     pending.popleft()
@@ -89,14 +92,15 @@ class Processes:
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
-    def _alone(self, pool: ProcessPoolExecutor, task: Any, again: list[Any]) -> Any:
-        try:
-            return pool.submit(_work, task).result()
-        except BrokenProcessPool:
-            raise UsageError(
-                "a worker process died, and died again over the same items: most likely there was not enough memory; "
-                "--resume with fewer --workers goes on"
-            ) from None
+
+def _alone(pool: ProcessPoolExecutor, task: Any) -> Any:
+    try:
+        return pool.submit(_work, task).result()
+    except BrokenProcessPool:
+        raise UsageError(
+            "a worker process died, and died again over the same items: most likely there was not enough memory; "
+            "--resume with fewer --workers goes on"
+        ) from None
 
 
 class _Died(Exception):  # noqa: N818 - named for what happened
