@@ -5,8 +5,8 @@ import pytest
 
 from sightline.items import Evidence, Failure, Item, PhraseEvidence, Score
 from sightline.meta.comparison.board import Board
+from sightline.meta.comparison.files import latex
 from sightline.meta.comparison.makings import Making, makings, noted, wordings
-from sightline.meta.comparison.output import latex
 from sightline.meta.comparison.reasons import Reason, _half, reasons
 from sightline.meta.comparison.verdict import Comparison, compared
 from sightline.meta.comparison.words import verdicts

@@ -76,6 +76,7 @@ def test_wrong_use_on_a_worker_is_one_line(
 
 
 def test_errors_come_whole_from_a_worker() -> None:
-    line = sightline.BadLine("a.jsonl:3", "not JSON", "x")
+    line = sightline.BadLine("a.jsonl:3", "not JSON", "x", "ours")
     again = pickle.loads(pickle.dumps(line))
-    assert (str(again), again.where, again.reason, again.id) == (str(line), "a.jsonl:3", "not JSON", "x")
+    assert str(again) == str(line)
+    assert (again.where, again.reason, again.id, again.system) == ("a.jsonl:3", "not JSON", "x", "ours")

@@ -13,8 +13,8 @@ from sightline.items import Failure, Item, Score
 from sightline.meta.comparison.board import Board
 from sightline.meta.comparison.contest import SAMPLES
 from sightline.meta.comparison.distance import PARTS, squashed
+from sightline.meta.comparison.files import chance, published
 from sightline.meta.comparison.makings import Making, Wording, makings, wordings
-from sightline.meta.comparison.output import chance, published
 from sightline.meta.comparison.page_items import first, listed, most_apart, ordered, total
 from sightline.meta.comparison.page_why import side, why
 from sightline.meta.comparison.reasons import Reason, reasons

@@ -16,6 +16,7 @@ from sightline.io.scores import SCORES, ScoreWriter, read_scores
 from sightline.items import Failure, Item, Score
 from sightline.meta.comparison.board import UNNAMED, Board, no_number
 from sightline.meta.comparison.contest import SAMPLES
+from sightline.meta.comparison.files import write_comparison
 from sightline.meta.comparison.kept_folder import (
     digest_of,
     is_own,
@@ -24,7 +25,6 @@ from sightline.meta.comparison.kept_folder import (
 )
 from sightline.meta.comparison.makings import Making, noted
 from sightline.meta.comparison.one_measure import measured_alike
-from sightline.meta.comparison.output import write_comparison
 from sightline.meta.comparison.page import Told, write_page
 from sightline.meta.comparison.sources import SystemSource, named
 from sightline.meta.comparison.verdict import Comparison, compared

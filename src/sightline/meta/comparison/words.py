@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sightline.charts import counted, enumerated, number
-from sightline.meta.comparison.output import chance, headline
+from sightline.meta.comparison.files import chance, headline
 from sightline.meta.comparison.verdict import Comparison, Pair
 
 Systems = Mapping[str, Mapping[str, Mapping[str, Any]]]

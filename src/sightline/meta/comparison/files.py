@@ -101,14 +101,16 @@ def published(row: Mapping[str, Any] | None) -> tuple[float | None, float | None
     return row["mean"], row.get("low"), row.get("high")
 
 
-def plain(value: float | None) -> str:
+def four_digits(value: float | None) -> str:
     return "–" if value is None else f"{value:.4f}"
 
 
 def spanned(row: Mapping[str, Any] | None) -> str:
     """The published number with its interval, as a cell."""
     value, low, high = published(row)
-    return plain(value) if low is None or high is None else f"{plain(value)} [{low:.4f}, {high:.4f}]"
+    return (
+        four_digits(value) if low is None or high is None else f"{four_digits(value)} [{low:.4f}, {high:.4f}]"
+    )
 
 
 def markdown(found: Comparison, systems: Systems, why: Sequence[str] = ()) -> str:
@@ -136,7 +138,7 @@ def markdown(found: Comparison, systems: Systems, why: Sequence[str] = ()) -> st
     )
     for name, one in found.distances.items():
         parts = ", ".join(f"{metric} {part.deviation:.4f}" for metric, part in one.parts.items())
-        lines += ["", f"d_HM of {markdown_text(name)}: {plain(one.d_hm)} ({markdown_text(parts)})"]
+        lines += ["", f"d_HM of {markdown_text(name)}: {four_digits(one.d_hm)} ({markdown_text(parts)})"]
     for some in (why, found.notes):
         lines += ["", *(f"- {markdown_text(line)}" for line in some)] if some else []
     return "\n".join(lines) + "\n"
@@ -147,7 +149,7 @@ def _pair_cells(pair: Pair) -> list[str]:
     interval = "–" if one.low is None or one.high is None else f"[{one.low:.4f}, {one.high:.4f}]"
     return [
         pair.metric, pair.a, pair.b, f"{one.difference:+.4f}", interval, chance(one.p), chance(one.p_holm),
-        f"{one.wins} / {one.ties} / {one.losses}", str(one.n), plain(one.detectable),
+        f"{one.wins} / {one.ties} / {one.losses}", str(one.n), four_digits(one.detectable),
     ]  # fmt: skip
 
 
