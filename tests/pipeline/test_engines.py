@@ -31,7 +31,8 @@ def stories(tmp_path: Path) -> list[Item]:
 
 
 @pytest.fixture
-def cluster() -> Iterator[None]:
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("RAY_worker_niceness", "0")
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=100 << 20)
     yield
     ray.shutdown()

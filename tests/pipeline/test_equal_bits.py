@@ -15,7 +15,8 @@ MORE = ("rovist", "vicr", "bleu-4", "meteor", "groovist:weights=idf")
 
 # The cluster of the test is small, whatever the machine has.
 RAY = """
-import ray, sys
+import os, ray, sys
+os.environ["RAY_worker_niceness"] = "0"
 ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=100 << 20)
 from sightline.cli import main
 main()

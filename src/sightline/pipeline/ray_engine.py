@@ -35,6 +35,7 @@ class RayEngine:
         cluster = extra("ray", "ray")
         data = extra("ray.data", "ray")
         if not cluster.is_initialized():
+            os.environ.setdefault("RAY_worker_niceness", "0")  # else all that the machine does goes first
             cluster.init(log_to_driver=False, include_dashboard=False, logging_level="ERROR")
         cores = max(1, int(cluster.cluster_resources().get("CPU", 1)))
         workers = min(self._workers or cores, cores)
