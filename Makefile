@@ -2,9 +2,12 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+# `make UV=uv demo` sets up with uv, in a fraction of the time.
+UV     ?=
+INSTALL = $(if $(UV),$(UV) pip install --python $(BIN)/python,$(BIN)/pip install) --quiet -c constraints.txt
 AXE    := $(VENV)/npm/node_modules/axe-core/axe.min.js
 
-.PHONY: demo test bench lint docs clean system
+.PHONY: demo test bench lint docs site package clean system
 
 demo: $(VENV)/core.stamp
 	$(BIN)/sightline demo -o demo-output
@@ -24,6 +27,14 @@ bench: $(VENV)/dev.stamp
 docs: $(VENV)/dev.stamp
 	$(BIN)/python docs/generate.py
 
+site: $(VENV)/dev.stamp
+	$(BIN)/python docs/site.py
+
+package: $(VENV)/dev.stamp
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation
+	$(BIN)/twine check --strict dist/*
+
 # Chromium draws the pages in the tests and axe-core looks for what shuts people out, PostgreSQL stores ratings, nginx and Caddy
 # stand in front of the server. Where they cannot be installed, those tests say why they were skipped.
 system:
@@ -41,14 +52,14 @@ system:
 
 $(VENV)/core.stamp: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet -c constraints.txt -e .
+	$(if $(UV),,$(BIN)/pip install --quiet --upgrade pip)
+	$(INSTALL) -e .
 	touch $@
 
 $(VENV)/dev.stamp: $(VENV)/core.stamp
-	$(BIN)/pip install --quiet -c constraints.txt torch
-	$(BIN)/pip install --quiet -c constraints.txt -e '.[dev]'
+	$(INSTALL) torch
+	$(INSTALL) -e '.[dev]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo-output
+	rm -rf $(VENV) demo-output dist site

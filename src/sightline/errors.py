@@ -10,7 +10,10 @@ SightlineError            catches all of it
 
 import difflib
 import importlib
+import importlib.metadata
+import sys
 from collections.abc import Iterable
+from pathlib import Path
 from types import ModuleType
 
 
@@ -68,4 +71,20 @@ def extra(module: str, name: str) -> ModuleType:
         if missing.name is None or missing.name.split(".")[0] != module.split(".")[0]:
             raise
         package = module.split(".")[0]
-        raise MissingExtra(f"this needs {package}: pip install 'sightline[{name}]'") from missing
+        raise MissingExtra(f"this needs {package}: {install_command(f'sightline[{name}]')}") from missing
+
+
+def install_command(what: str) -> str:
+    """What to type for a package to be installed beside Sightline, by the installer that installed Sightline."""
+    quoted = f"'{what}'" if "[" in what else what
+    environment = Path(sys.prefix)
+    own = what.startswith("sightline[")
+    if (environment / "uv-receipt.toml").is_file():
+        return f"uv tool install {quoted}" if own else f"uv tool install sightline --with {quoted}"
+    if (environment / "pipx_metadata.json").is_file():
+        return f"pipx install --force {quoted}" if own else f"pipx inject sightline {quoted}"
+    try:
+        installer = importlib.metadata.distribution("sightline").read_text("INSTALLER") or ""
+    except importlib.metadata.PackageNotFoundError:
+        installer = ""
+    return f"{'uv pip' if installer.strip() == 'uv' else 'pip'} install {quoted}"

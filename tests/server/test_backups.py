@@ -231,6 +231,11 @@ def test_a_server_with_another_key_is_told_and_an_older_ones_key_moves_out(sqlit
     (memory / "apart" / KEY).write_text("typed by hand\n")
     with pytest.raises(UsageError, match="is another one"):
         private.signing_key(sqlite)
+    (memory / "file").write_text("")
+    (memory / "odd" / KEY).mkdir(parents=True)
+    for folder in (memory / "file", memory / "odd"):
+        with pytest.raises(UsageError, match=rf"{folder.name}.*(cannot be read|cannot write)"):
+            Private(folder).signing_key(sqlite)
     new = private.signing_key(sqlite, new=True)
     assert new not in ("an old key", "typed by hand")
     assert private.signing_key(sqlite) == new

@@ -71,7 +71,7 @@ def nginx(folder, port, upstream, below):
     (folder / "sightline.conf").write_text(site)
     user = "user root;" if os.geteuid() == 0 else ""
     (folder / "nginx.conf").write_text(NGINX.format(folder=folder, user=user))
-    return ["nginx", "-p", folder, "-c", folder / "nginx.conf"]
+    return ["nginx", "-p", folder, "-c", folder / "nginx.conf"], {}
 
 
 def caddy(folder, port, upstream, below):
@@ -80,8 +80,8 @@ def caddy(folder, port, upstream, below):
         *([("\treverse_proxy {", f"\treverse_proxy {below}* {{")] if below else []),
     )
     (folder / "Caddyfile").write_text(CADDY.format(folder=folder) + site)
-    os.environ |= {"SIGHTLINE_HOST": f"https://localhost:{port}", "SIGHTLINE_SERVER": f"127.0.0.1:{upstream}"}
-    return ["caddy", "run", "--adapter", "caddyfile", "--config", folder / "Caddyfile"]
+    told = {"SIGHTLINE_HOST": f"https://localhost:{port}", "SIGHTLINE_SERVER": f"127.0.0.1:{upstream}"}
+    return ["caddy", "run", "--adapter", "caddyfile", "--config", folder / "Caddyfile"], told
 
 
 @pytest.fixture(scope="module", params=["nginx", "nginx/ratings", "caddy", "caddy/ratings"])
@@ -99,9 +99,14 @@ def site(request, tmp_path_factory):
     port, upstream = free_port(), free_port()
     nursery = Nursery(database.url, upstream, f"https://localhost:{port}{below}")
     server = nursery.start()
-    line = make(memory, port, upstream, below)
+    line, told = make(memory, port, upstream, below)
     with (memory / "proxy.log").open("w") as log:
-        proxy = subprocess.Popen([str(part) for part in line], stdout=log, stderr=log)
+        proxy = subprocess.Popen(
+            [str(part) for part in line],
+            stdout=log,
+            stderr=log,
+            env={**os.environ, "HOME": str(memory), **told},
+        )
     for _ in range(600):
         with socket.socket() as knock:
             if knock.connect_ex(("127.0.0.1", port)) == 0:
@@ -143,7 +148,7 @@ def test_people_rate_and_staff_work_behind_nginx_and_caddy(site, browser):
     page.wait_for_url(f"{base}/staff")
     page.goto(f"{base}/staff/studies/captions")
     page.click("text=Make a link")
-    assert f"{base}/join/" in page.content()
+    page.wait_for_selector(f"text={base}/join/")
     (cookie,) = context.cookies()
     assert cookie["secure"]
     assert cookie["httpOnly"]

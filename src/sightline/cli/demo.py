@@ -1,16 +1,21 @@
 """`sightline demo`: scores the bundled stories on the embedded models."""
 
+import webbrowser
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich import box
 from rich.table import Table
 
 from sightline.api import score_file
 from sightline.cli.app import app, console
+from sightline.cli.consoles import remark
 from sightline.cli.options import FormatOption, OnError, OnErrorOption, OutOption, measuring
 from sightline.cli.progress import run_progress
 from sightline.demo import METRICS, STORIES, VERSIONS, by_version, mean_by_version
+from sightline.demo.samples import leave_samples
 from sightline.io.scores import read_scores
 from sightline.pipeline.run import Run
 from sightline.pipeline.settings import Settings
@@ -25,8 +30,19 @@ def demo(
     out: OutOption = Path("sightline-demo"),
     format: FormatOption = None,
     on_error: OnErrorOption = OnError.collect,
+    show: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
+    samples: Annotated[
+        bool,
+        typer.Option(
+            "--samples",
+            help="Only leave files here to try commands on: stories.jsonl, two systems' ours.jsonl and theirs.jsonl.",
+        ),
+    ] = False,
 ) -> None:
     """Score bundled sample stories: good, mediocre and wrong ones for the same pictures."""
+    if samples:
+        console.print("Left here:", ", ".join(path.name for path in leave_samples(Path())))
+        return
     run = Run(METRICS, settings)
     with run_progress() as progress:
         summary = score_file(
@@ -43,7 +59,10 @@ def demo(
     console.print(demo_table(METRICS, by_version(scores), mean_by_version(scores)))
     if summary["failures"]:
         console.print("A dash: the metric cannot score that text; failures.jsonl and the report say why.")
-    console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
+    report = out / "report.html"
+    console.print(f"Report: {report}", soft_wrap=True)
+    if show and not webbrowser.open(report.resolve().as_uri()):
+        remark(f"sightline: no browser could be opened here; open {report} yourself")
 
 
 def demo_table(

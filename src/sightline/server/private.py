@@ -9,11 +9,12 @@ import os
 import secrets
 from pathlib import Path
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, func, insert, select
 
 from sightline.errors import UsageError
+from sightline.io.results import told
 from sightline.server.storage import schema as t
-from sightline.server.storage.database import Database
+from sightline.server.storage.database import MIGRATION_LOCK, Database
 
 KEY, REMOVED = "cookies.key", "removed.txt"
 IN_DATABASE, DIGEST = "cookies", "digest of the key"
@@ -38,6 +39,8 @@ class Private:
         `new` makes another key: nobody's session or code holds any longer.
         """
         with database.write() as connection:
+            if not database.is_sqlite:  # servers that start at once agree on one
+                connection.execute(select(func.pg_advisory_xact_lock(MIGRATION_LOCK)))
             known = {row.name: row.value for row in connection.execute(select(t.Secret.name, t.Secret.value))}
             moving = known.get(IN_DATABASE)  # earlier versions kept the key in the database
             held, expected = self._held(), known.get(DIGEST) or (_digest(moving) if moving else None)
@@ -54,40 +57,39 @@ class Private:
 
     def note_removed(self, code: str) -> None:
         """Remember for good that a rater was removed: a backup from before still has what they did."""
-        self._make()
-        with os.fdopen(
-            os.open(self.folder / REMOVED, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "w"
-        ) as file:
-            file.write(f"{code}\n")
-            file.flush()
-            os.fsync(file.fileno())
+        self._write(self.folder / REMOVED, code, os.O_APPEND)
 
     def removed(self) -> set[str]:
         """The codes of all raters who were removed."""
-        try:
-            return set((self.folder / REMOVED).read_text("utf-8").split())
-        except FileNotFoundError:
-            return set()
+        return set((self._read(self.folder / REMOVED) or "").split())
 
     def _held(self) -> str | None:
-        try:
-            return (self.folder / KEY).read_text("utf-8").strip() or None
-        except FileNotFoundError:
-            return None
+        return (self._read(self.folder / KEY) or "").strip() or None
 
     def _keep(self, key: str) -> str:
-        self._make()
-        path = self.folder / KEY
-        part = path.with_name(f".{KEY}.{secrets.token_hex(4)}")
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(f"{key}\n")
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
+        part = self.folder / f".{KEY}.{secrets.token_hex(4)}"
+        self._write(part, key, os.O_EXCL)
+        part.replace(self.folder / KEY)
         return key
 
-    def _make(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    @staticmethod
+    def _read(path: Path) -> str | None:
+        try:
+            return path.read_text("utf-8")
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as fault:
+            raise UsageError(f"{path}: cannot be read ({getattr(fault, 'strerror', '') or fault})") from None
+
+    @staticmethod
+    def _write(path: Path, line: str, how: int) -> None:
+        """A line that is on disk afterwards, in a file that nobody else may read."""
+        with told(path):
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | how, 0o600), "w") as file:
+                file.write(f"{line}\n")
+                file.flush()
+                os.fsync(file.fileno())
 
     def _another(self, what: str) -> str:
         return (
