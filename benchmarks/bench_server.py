@@ -1,4 +1,4 @@
-"""The server under load: 200 raters who think three seconds, then submissions as fast as it takes them.
+"""The server under load: a room of 100 joins, 200 raters think three seconds, then submissions as fast as it can take.
 
     python benchmarks/bench_server.py [--seconds 120] [--postgres | --db URL]
 
@@ -14,6 +14,7 @@ import json
 import math
 import os
 import random
+import re
 import secrets
 import subprocess
 import sys
@@ -25,11 +26,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 from sqlalchemy import text
 
 from sightline.people.study import parse_study
+from sightline.server.private import Private
 from sightline.server.security.sessions import COOKIE, Session, Sessions
-from sightline.server.storage import items, raters, staff, studies
+from sightline.server.storage import items, raters, studies
 from sightline.server.storage.database import Database
 from sightline.server.storage.items import NewItem
 
@@ -42,13 +45,14 @@ training = {tutorial = 0, probation = 0}
 checks = {gold = 0.1, attention = 0.02}
 """
 SERVE = (
-    "import sys; from sightline.server.start import Database, run; "
-    "run(Database(sys.argv[1]), '127.0.0.1', int(sys.argv[2]))"
+    "import pathlib, sys; from sightline.server.start import Database, Private, run; "
+    "run(Database(sys.argv[1]), '127.0.0.1', int(sys.argv[2]), private=Private(pathlib.Path(sys.argv[3])))"
 )
 
 
-def prepare(database: Database, seconds: float) -> list[dict[str, str]]:
+def prepare(database: Database, private: Private, seconds: float) -> list[dict[str, str]]:
     """A study large enough for the run; returns each rater's headers."""
+    sessions = Sessions(private.signing_key(database))
     count = int(RATERS / THINK * seconds / 5) + 30_000
     with database.write() as connection:
         stored = studies.add(connection, "load", parse_study(SETTINGS, "toml"), public=True)
@@ -57,7 +61,6 @@ def prepare(database: Database, seconds: float) -> list[dict[str, str]]:
         ]
         rows += [NewItem(f"g{n}", {"text": f"gold {n}", "pictures": []}, {}, "gold", 3) for n in range(200)]
         items.add_items(connection, stored, rows)
-        sessions = Sessions(staff.signing_key(connection))
         people = [raters.join(connection, stored, f"Rater {n}", None) for n in range(RATERS)]
     made = []
     for rater in people:
@@ -165,6 +168,21 @@ async def load(headers: list[dict[str, str]], seconds: float, process: Process) 
     return calm, crowd
 
 
+async def room(people: int = 100) -> tuple[int, float]:
+    """A room of people behind one address joins at once: how many got in, and how long it took all of them."""
+
+    async def come(number: int) -> bool:
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{PORT}", timeout=120) as visitor:
+            page = await visitor.get("/studies/load/join")
+            fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page.text))
+            told = await visitor.post("/studies/load/join", data={**fields, "name": f"Guest {number}"})
+            return told.status_code == 303
+
+    began = time.perf_counter()
+    found = await asyncio.gather(*map(come, range(people)))
+    return sum(found), time.perf_counter() - began
+
+
 def bare_inserts(database: Database, seconds: float = 4.0) -> float:
     """Rows a second into an empty copy of the answer table, each its own durable transaction."""
     whole = dict.fromkeys(("study_id", "item_id", "rater_id", "value", "consensus", "points"), 1)
@@ -237,10 +255,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, opened(given, folder) as url:
         database = Database(url)
         database.migrate()
-        headers = prepare(database, given.seconds)
-        process = subprocess.Popen([sys.executable, "-c", SERVE, url, str(PORT)])
+        private = Private(Path(folder) / "private")
+        headers = prepare(database, private, given.seconds)
+        process = subprocess.Popen([sys.executable, "-c", SERVE, url, str(PORT), str(private.folder)])
         try:
             wait_for(process)
+            joined, seconds_to_join = asyncio.run(room())
             calm, crowd = asyncio.run(load(headers, given.seconds, process))
         finally:
             process.terminate()
@@ -254,6 +274,7 @@ def main() -> None:
     ratio = crowd.rate / bare
     kind = "SQLite" if database.is_sqlite else "PostgreSQL"
     print(f"{kind}, {RATERS} raters, {THINK:.0f} s of thinking, {given.seconds:.0f} s")
+    print(f"  a room of 100  {joined} joined in {seconds_to_join:.1f} s, from one address")
     print(f"  ratings        {len(calm.times)}  ({calm.rate:.1f} a second), errors {len(errors)}")
     print(f"  latency        p50 {p50:.1f} ms, p99 {p99:.1f} ms, worst {worst:.1f} ms")
     print(f"  server's CPU   {calm.cpu_ms:.2f} ms a rating; saturated {crowd.cpu_ms:.2f} ms")
@@ -261,7 +282,7 @@ def main() -> None:
     print(f"  bare inserts   {bare:.0f} a second")
     print(f"  ratio          {ratio:.3f}  (at least 0.1)")
     print(f"  kept           {kept} of {told} acknowledged")
-    if errors or kept != told or p99 > 250 or ratio < 0.1:
+    if joined < 100 or seconds_to_join > 60 or errors or kept != told or p99 > 250 or ratio < 0.1:
         raise SystemExit(f"below the floor; first error: {errors[:1]}")
 
 

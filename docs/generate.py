@@ -19,14 +19,20 @@ import typer
 
 from sightline import functional
 from sightline.cli.app import load_commands
+from sightline.metrics import metrics
 from sightline.registry import Registry, load_plugins
 
 DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS))  # the pages' parts lie beside this script, from wherever it is run
+from cards import cards_page  # noqa: E402
+from notebooks import opening as tutorial  # noqa: E402
+
 REFERENCE = DOCS / "reference"
 NOTICE = "<!-- Written by docs/generate.py from the code. Do not edit. -->\n"
 
 INTRODUCTIONS = {
-    "metric": "Name one with `-m NAME` or `-m NAME:key=value,…`. `sightline metrics` prints this list.",
+    "metric": "Name one with `-m NAME` or `-m NAME:key=value,…`. `sightline metrics` prints this list; what each is "
+    "blind to and how far it agrees with people stands on its [card](cards.md).",
     "format": "The format of a file is guessed; `--format NAME` says it where it cannot be.",
     "encoder": "Choose one with `--encoder NAME` or `--encoder NAME:ARGUMENT`.",
     "judge": "Named in a metric's options: `-m judge:model=NAME:ARGUMENT`. A name alone is a server's where "
@@ -40,6 +46,15 @@ INTRODUCTIONS = {
     "protocol": "Choose one with `sightline meta --protocol NAME --data DIR`. Below the table stands what DIR "
     "holds; files may be gzipped, and pictures may be of any kind (`.jpg`, `.webp`, …).",
 }
+FIRST = """# Sightline
+
+How true is a text to its pictures? `sightline demo --open` scores sample stories and shows why each got what it got:
+
+[![The report: a story with its phrases lit up in the pictures](images/report.png)](report.md)
+
+[Score your own captions](tutorials/01-score-my-captions.ipynb), see [what each metric is and is
+blind to](reference/cards.md), or begin with the [commands](reference/commands.md).
+"""
 FILES = {"metric": "metrics", "format": "readers", "region source": "regions"}
 """Names of pages that are not the plural of the kind."""
 
@@ -47,7 +62,7 @@ FILES = {"metric": "metrics", "format": "readers", "region source": "regions"}
 def pages() -> dict[Path, str]:
     """Every generated page with what it should say."""
     load_plugins()
-    for room in ("sightline.pipeline.engines",):  # registries that no plugin adds to
+    for room in ("sightline.pipeline.run",):  # registries that no plugin adds to
         importlib.import_module(room)
     found = {REFERENCE / "commands.md": commands_page()}
     for registry in Registry.every:
@@ -55,6 +70,7 @@ def pages() -> dict[Path, str]:
             file = FILES.get(registry.kind, registry.kind.replace(" ", "-") + "s")
             found[REFERENCE / f"{file}.md"] = registry_page(registry)
     found[REFERENCE / "functional.md"] = functional_page()
+    found[REFERENCE / "cards.md"] = cards_page(NOTICE, options, own_names(metrics))
     found[DOCS / "index.md"] = index_page(found)
     return found
 
@@ -158,6 +174,8 @@ def commands_page() -> str:
 
 def commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
     """The commands below a group, with their full names. Typer keeps its own copy of Click."""
+    if getattr(command, "invoke_without_command", False) and name != "sightline":
+        yield name, command
     if hasattr(command, "commands"):
         for inner in sorted(command.commands):
             yield from commands(command.commands[inner], f"{name} {inner}")
@@ -179,7 +197,9 @@ def index_page(generated: dict[Path, str]) -> str:
     """All pages of the documentation with what each begins with."""
     written = {path: path.read_text("utf-8") for path in DOCS.rglob("*.md") if path.name != "index.md"}
     everything = {**written, **generated}
-    parts = [NOTICE + "# Sightline's documentation\n"]
+    books = sorted((DOCS / "tutorials").glob("*.ipynb"))
+    rows = [(f"[{tutorial(book)[0]}](tutorials/{book.name})", tutorial(book)[1]) for book in books]
+    parts = [NOTICE + FIRST, f"## Tutorials\n\n{table(('page', 'begins'), rows)}"]
     for heading, inside in (("Guides", False), ("Reference", True)):
         rows = [
             (f"[{title(text)}]({path.relative_to(DOCS).as_posix()})", opening(text))
@@ -199,7 +219,7 @@ def title(text: str) -> str:
 def opening(text: str) -> str:
     """The first sentence after the title."""
     after = re.split(r"^# .+$", text, maxsplit=1, flags=re.MULTILINE)[-1]
-    paragraph = next((part for part in after.strip().split("\n\n") if re.match(r"[\w`*]", part)), "")
+    paragraph = next((part for part in after.strip().split("\n\n") if re.match(r"(?!```)[\w`*]", part)), "")
     return re.split(r"(?<=[.!?:])\s", " ".join(paragraph.split()), maxsplit=1)[0].rstrip(":")
 
 

@@ -31,7 +31,7 @@ for line in sys.stdin:
         os.waitpid(child, 0)  # until it is gone, it may hold the port
     child = os.fork()
     if child == 0:
-        run(Database(sys.argv[1]), "127.0.0.1", int(sys.argv[2]))
+        run(Database(sys.argv[1]), "127.0.0.1", int(sys.argv[2]), public_url=sys.argv[3])
         os._exit(0)
     print(child, flush=True)
 """
@@ -40,10 +40,10 @@ for line in sys.stdin:
 class Nursery:
     """Has everything imported and lets a server go at each call: starting one takes moments."""
 
-    def __init__(self, url: str, port: int) -> None:
+    def __init__(self, url: str, port: int, public_url: str = "") -> None:
         self.port = port
         threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        line = [sys.executable, "-c", NURSERY, url, str(port)]
+        line = [sys.executable, "-c", NURSERY, url, str(port), public_url]
         env = {**os.environ, **threads, "PYTHONPATH": str(SRC)}
         self.process = subprocess.Popen(
             line, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

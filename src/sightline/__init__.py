@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sightline.generate.given import Captions
     from sightline.io import read_items
     from sightline.items import Evidence, Failure, Item, Rating, Score
+    from sightline.resources import Holder
     from sightline.result import Result, Verdict
 
     __version__: str
@@ -32,6 +33,7 @@ _HOME = {
     "sightline.api": ("caption", "compare", "score"),
     "sightline.generate.given": ("Captions",),
     "sightline.io": ("read_items",),
+    "sightline.resources": ("Holder",),
     "sightline.result": ("Result", "Verdict"),
     "sightline.items": ("Evidence", "Failure", "Item", "Rating", "Score"),
     "sightline.errors": (
@@ -50,6 +52,7 @@ __all__ = [
     "Captions",
     "Evidence",
     "Failure",
+    "Holder",
     "Item",
     "MissingExtra",
     "Rating",
@@ -87,4 +90,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__} - {"Any", "TYPE_CHECKING", "importlib"})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -1,7 +1,6 @@
 """The public face: what a user asks of Sightline, each a function. The command line is thin over these."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -13,6 +12,7 @@ from sightline.generate.given import Captions, captions_of
 from sightline.generate.run import Captioning, Describing
 from sightline.io import BadLine, read_items
 from sightline.io.given import items_given
+from sightline.io.item_file import ItemFile
 from sightline.io.pictures import files
 from sightline.io.results import ResultFolder
 from sightline.items import Item
@@ -20,7 +20,7 @@ from sightline.meta.comparison.board import UNNAMED
 from sightline.meta.comparison.contest import SAMPLES
 from sightline.meta.comparison.distance import PARTS
 from sightline.meta.comparison.run import Asked, compared_scores, compared_texts, judged, write_told
-from sightline.meta.comparison.sources import Reading, SystemSource, named_sources
+from sightline.meta.comparison.sources import Reading, SystemSource, named, named_sources
 from sightline.meta.comparison.verdict import Comparison
 from sightline.meta.rivals import with_rivals
 from sightline.pipeline.files import scored_into
@@ -49,7 +49,7 @@ def score_file(
 
     A run that is killed can be resumed. `summary["failures"]` counts the scores that could not be made.
     """
-    items = read_items(source, format=format, on_error=on_error) if isinstance(source, Path) else source
+    items = ItemFile(source, format=format, on_error=on_error) if isinstance(source, Path) else source
     with (
         ResultFolder(folder, overwrite=overwrite, resume=resume) as out,
         scored_into(out, items, run, progress) as written,
@@ -57,7 +57,7 @@ def score_file(
         write_report(
             folder / "report.html",
             written.items(),
-            written.scores(),
+            written.stored_scores(),
             list(written.failures()),
             title=title or (source.name if isinstance(source, Path) else f"{len(source)} texts"),
             summary=written.summary,
@@ -70,6 +70,7 @@ def score(
     metrics: Sequence[str] = ("groovist",),
     *,
     engine: str = "local",
+    workers: int | None = None,
     cache: str | Path | bool | None = True,
     base: str | Path = ".",
     encoder: str = Settings.encoder,
@@ -88,7 +89,8 @@ def score(
     frame (pandas, polars), or a data set of Hugging Face; an item without an id has its number. A picture is a path
     relative to `base`, a PIL image, an array, bytes, or with `allow_urls` an address on the web. `metrics`: their names
     with options. `format` of a file. The rest are choices as on the command line; `options` are those of single
-    metrics: `theta`, `idf`, `coherence`, … `cache`: a folder, True for the usual one, None or False for none.
+    metrics: `theta`, `idf`, `coherence`, … `cache`: a folder, True for the usual one, None or False for none. `workers`
+    processes share the work; a script that asks for them does so under `if __name__ == "__main__":`.
     What is loaded is let go at the end; with a `Holder` of the caller's own it stays loaded for the next call.
 
     Returns the scores with their evidence, the failures and a summary. Bad lines of a file are failures.
@@ -106,18 +108,21 @@ def score(
     if cache is not True:
         settings = settings.with_cache(Path(cache) if cache else None)
     run = Run(
-        metrics, settings, engine, holder
+        metrics, settings, engine, holder, workers
     )  # what is wrong with the choices is told before anything is read
     files.keep_in(settings.cache)
     with files.from_the_web(allow_urls):
-        ready: tuple[Item | BadLine, ...] = (
-            tuple(read_items(Path(items), format=format, on_error="collect"))
-            if isinstance(items, str | Path)
-            else tuple(items_given(items, Path(base)))
-        )
+        ready = tuple(_read(items, base, format))
     kept = score_in_memory(ready, run)
     found = tuple(item for item in ready if isinstance(item, Item))
     return Result(found, kept.scores, kept.failures, kept.summary)
+
+
+def _read(items: Any, base: str | Path, format: str | None) -> Iterator[Item | BadLine]:
+    """The items of a file, its bad lines among them, or those that a program has at hand."""
+    if isinstance(items, str | Path):
+        return read_items(Path(items), format=format, on_error="collect")
+    return items_given(items, Path(base))
 
 
 def caption(
@@ -170,16 +175,14 @@ def compare(
     `systems` are items (or a file of them) that name their systems, or each system's items (or file) by its name.
     `against` compares all with one of them, not each with each; `human` names the system that is people, for d_HM;
     `fit_on` the one that theta, idf and document frequencies are fitted on. Other `options` are those of `score`.
-    Raises UsageError where no two systems share an item with a score.
+    Bad lines of a file are failures of its system. Raises UsageError where no two systems share an item with a score.
     """
-    named = list(systems.items()) if isinstance(systems, Mapping) else [("", systems)]
+    several = list(systems.items()) if isinstance(systems, Mapping) else [("", systems)]
     with files.from_the_web(bool(options.get("allow_urls"))):
         items = [
-            replace(item, system=name or item.system or UNNAMED)
-            for name, texts in named
-            for item in (
-                read_items(Path(texts)) if isinstance(texts, str | Path) else items_given(texts, Path(base))
-            )
+            named(item, name or item.system or UNNAMED)
+            for name, texts in several
+            for item in _read(texts, base, options.get("format"))
         ]
     found = score(list(with_rivals(items, Plan.of(metrics))), metrics, **options)
     asked = Asked(against, human, tuple(metrics), samples=samples)
@@ -202,6 +205,7 @@ def compare_paths(
     format: str | None = None,
     on_error: Literal["raise", "collect"] = "collect",
     engine: str = "local",
+    workers: int | None = None,
     resume: bool = False,
     overwrite: bool = False,
     progress: Progress,
@@ -227,7 +231,7 @@ def compare_paths(
         samples,
     )
     with ResultFolder(folder, overwrite=overwrite, resume=resume) as out:
-        run = None if all(scored) else Run(metrics or list(PARTS), settings, engine)
+        run = None if all(scored) else Run(metrics or list(PARTS), settings, engine, workers=workers)
         reading = partial(read_items, format=format, on_error=on_error)
         if run is None:
             comparing = compared_scores(sources, out, asked, settings)

@@ -10,7 +10,10 @@ SightlineError            catches all of it
 
 import difflib
 import importlib
+import importlib.metadata
+import sys
 from collections.abc import Iterable
+from pathlib import Path
 from types import ModuleType
 
 
@@ -23,16 +26,21 @@ class UsageError(SightlineError):
 
 
 class BadLine(UsageError):  # noqa: N818 - it is also handed on as a value
-    """A line, row or record that is not an item: where it is, and what is wrong with it."""
+    """A line, row or record that is not an item: where it is, and what is wrong with it, and whose it is if known."""
 
-    def __init__(self, where: str, reason: str, id: str = "") -> None:
+    def __init__(self, where: str, reason: str, id: str = "", system: str | None = None) -> None:
         super().__init__(f"{where}: {reason}")
         self.where = where
         self.reason = reason
         self.id = id
+        self.system = system
 
-    def __reduce__(self) -> tuple[type["BadLine"], tuple[str, str, str]]:
-        return type(self), (self.where, self.reason, self.id)  # whole on its way from a worker
+    def __reduce__(self) -> tuple[type["BadLine"], tuple[str, str, str, str | None]]:
+        return type(self), (self.where, self.reason, self.id, self.system)  # whole on its way from a worker
+
+    def of(self, system: str | None) -> "BadLine":
+        """The same line, of this system."""
+        return BadLine(self.where, self.reason, self.id, system)
 
 
 class MissingExtra(UsageError):  # noqa: N818 - named for what is missing
@@ -63,4 +71,20 @@ def extra(module: str, name: str) -> ModuleType:
         if missing.name is None or missing.name.split(".")[0] != module.split(".")[0]:
             raise
         package = module.split(".")[0]
-        raise MissingExtra(f"this needs {package}: pip install 'sightline[{name}]'") from missing
+        raise MissingExtra(f"this needs {package}: {install_command(f'sightline[{name}]')}") from missing
+
+
+def install_command(what: str) -> str:
+    """What to type for a package to be installed beside Sightline, by the installer that installed Sightline."""
+    quoted = f"'{what}'" if "[" in what else what
+    environment = Path(sys.prefix)
+    own = what.startswith("sightline[")
+    if (environment / "uv-receipt.toml").is_file():
+        return f"uv tool install {quoted}" if own else f"uv tool install sightline --with {quoted}"
+    if (environment / "pipx_metadata.json").is_file():
+        return f"pipx install --force {quoted}" if own else f"pipx inject sightline {quoted}"
+    try:
+        installer = importlib.metadata.distribution("sightline").read_text("INSTALLER") or ""
+    except importlib.metadata.PackageNotFoundError:
+        installer = ""
+    return f"{'uv pip' if installer.strip() == 'uv' else 'pip'} install {quoted}"

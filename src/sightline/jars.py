@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sightline.errors import UsageError
+from sightline.errors import UsageError, install_command
 from sightline.resources import Resource
 
 LIMIT = 3600.0
@@ -31,7 +31,7 @@ def meteor_jar(given: str | None) -> Path:
     jar = Path(given) if given else installed_meteor()
     _need_java("meteor:engine=java", "meteor")
     if jar is None or not jar.is_file():
-        raise UsageError("meteor:engine=java needs meteor-1.5.jar: pip install pycocoevalcap")
+        raise UsageError(f"meteor:engine=java needs meteor-1.5.jar: {install_command('pycocoevalcap')}")
     return jar
 
 

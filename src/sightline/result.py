@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 from sightline.errors import extra
 from sightline.io.paper_tables import latex_table, latex_text, markdown_table
 from sightline.items import Failure, Item, Key, Score
-from sightline.meta.comparison import output
+from sightline.meta.comparison import files
 from sightline.meta.comparison.page import Told, write_page
 from sightline.meta.comparison.words import verdicts
 from sightline.pipeline.finished import Finished
@@ -94,12 +94,12 @@ class Result:
         metrics, systems = list(self.summary["metrics"]), self.summary.get("systems") or {}
         rows = systems or {"all": self.summary["metrics"]}
         return ["system", *metrics], [
-            [name, *(output.spanned(found.get(metric)) for metric in metrics)] for name, found in rows.items()
+            [name, *(files.spanned(found.get(metric)) for metric in metrics)] for name, found in rows.items()
         ]
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td><code>{escape(spec)}</code></td><td>{output.plain(output.published(row)[0])}</td>"
+            f"<tr><td><code>{escape(spec)}</code></td><td>{files.four_digits(files.published(row)[0])}</td>"
             f"<td>{escape(row['headline'])}</td><td>{row['n']}</td>"
             f"<td>{row['failed']}</td><td><small>{escape(row['signature'])}</small></td></tr>"
             for spec, row in self.summary["metrics"].items()
@@ -110,7 +110,7 @@ class Result:
 
     def __repr__(self) -> str:
         values = ", ".join(
-            f"{spec} {output.plain(output.published(row)[0])} (n={row['n']})"
+            f"{spec} {files.four_digits(files.published(row)[0])} (n={row['n']})"
             for spec, row in self.summary["metrics"].items()
         )
         return f"<Result: {values}; {len(self.failures)} failures>"
@@ -125,8 +125,13 @@ class Verdict:
     @property
     def summary(self) -> dict[str, Any]:
         """What compare.json holds: `systems`, `pairs`, `d_hm`, `notes`, `why`."""
-        told = output.told(self.told.found, self.told.summary["systems"])
+        told = files.told(self.told.found, self.told.summary["systems"])
         return {**told, "why": [reason.row for reason in self.told.reasons]}
+
+    @property
+    def failures(self) -> Sequence[Failure]:
+        """The scores that could not be made, with the reason."""
+        return self.told.failures
 
     def to_pandas(self) -> Any:
         """One row per metric and pair of systems."""
@@ -139,11 +144,13 @@ class Verdict:
         return polars.DataFrame(self.summary["pairs"])
 
     def to_markdown(self) -> str:
-        return output.markdown(self.told.found, self.told.summary["systems"])
+        """As compare.md: each system's values, each pair, why systems are worse, what to keep in mind."""
+        why = [reason.sentence for reason in self.told.reasons]
+        return files.markdown(self.told.found, self.told.summary["systems"], why)
 
     def to_latex(self) -> str:
         """Two booktabs tables."""
-        return output.latex(self.told.found, self.told.summary["systems"])
+        return files.latex(self.told.found, self.told.summary["systems"])
 
     def report(self, path: str | Path) -> Path:
         """Write the HTML report and return where it is."""

@@ -40,6 +40,16 @@ def test_without_a_folder_the_result_is_printed_and_nothing_is_left(stories: Pat
     assert piped["metrics"] == told["metrics"]
 
 
+def test_systems_come_in_on_stdin_alone_or_beside_a_file(stories: Path) -> None:
+    rows = [json.loads(line) for line in stories.read_text().splitlines()]
+    both = "".join(json.dumps({**row, "system": name}) + "\n" for row in rows for name in "ab")
+    told = json.loads(run("compare", "-", "-m", "rovist-nr", "--json", stdin=both).stdout)
+    beside = run("compare", "a=-", f"b={stories}", "-m", "rovist-nr", "--json", stdin=stories.read_text())
+    assert json.loads(beside.stdout)["pairs"] == told["pairs"] and told["pairs"][0]["ties"] == 4
+    twice = run("compare", "a=-", "b=-", "-m", "rovist-nr", stdin=stories.read_text())
+    assert "one of the files, not several" in str(twice.exception)
+
+
 def test_results_of_coco_without_references_are_met_with_help(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.json").write_text('[{"image_id": 1, "caption": "A dog."}]')
@@ -85,6 +95,8 @@ def test_quiet_says_nothing_but_errors(stories: Path, tmp_path: Path) -> None:
     done = run("score", stories, "-m", "rovist-nr", "-q", "-o", tmp_path / "out")
     assert done.exit_code == 3 and done.output == ""
     assert (tmp_path / "out" / "report.html").is_file()
+    alone = run("score", stories, "-m", "rovist-nr", "-q")
+    assert "4 items" in alone.stdout and not alone.stderr, "without a folder the table is all there is"
     assert isinstance(run("score", stories, "-m", "nonsense", "-q").exception, UsageError)
     assert "4 items" in run("score", stories, "-m", "rovist-nr").output, "quiet is over with its command"
 
@@ -150,7 +162,7 @@ def test_ctrl_c_is_one_line_that_tells_how_to_go_on(
 
     words = ("score", stories, "-m", "rovist-nr", "-o", tmp_path / "out")
     with monkeypatch.context() as patched:
-        patched.setattr("sightline.api.read_items", stopped)
+        patched.setattr("sightline.io.item_file.streamed", stopped)
         done = run(*words)
         assert done.exit_code == 130
         kept = f"what is done is kept in {tmp_path / 'out'}: the same command with --resume goes on"

@@ -32,6 +32,20 @@ def test_stories_come_in_good_mediocre_and_wrong_for_the_same_pictures() -> None
         assert item.is_caption or len(item.sentences or ()) == len(item.images)
 
 
+def test_samples_are_left_for_every_command_to_try_and_nothing_is_overwritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(load_commands(), ["demo", "--samples"])
+    assert done.exit_code == 0
+    assert "stories.jsonl, ours.jsonl, theirs.jsonl, pictures" in " ".join(done.output.split())
+    ours, theirs = (list(read_items(tmp_path / f"{name}.jsonl")) for name in ("ours", "theirs"))
+    assert {item.id for item in ours} == {item.id for item in theirs}
+    assert all(item.references and item.images[0].is_file() for item in ours + theirs)
+    again = CliRunner().invoke(load_commands(), ["demo", "--samples"])
+    assert "is there already" in str(again.exception)
+
+
 def test_every_picture_is_small_and_its_licence_is_written_down() -> None:
     licences = (FOLDER / "LICENSES.md").read_text("utf-8")
     pictures = sorted((FOLDER / "pictures").iterdir())

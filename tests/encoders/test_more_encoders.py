@@ -279,9 +279,9 @@ class FakeOpenClip(types.ModuleType):
         return model, None, lambda image: self._pictures(image, return_tensors="pt")["pixel_values"][0]
 
     def get_tokenizer(self, architecture: str) -> Any:
-        def tokenizer(texts: list[str]) -> Any:
+        def tokenizer(texts: list[str], context_length: int = 40) -> Any:
             return self._words(
-                texts, padding="max_length", truncation=True, max_length=40, return_tensors="pt"
+                texts, padding="max_length", truncation=True, max_length=context_length, return_tensors="pt"
             )["input_ids"]
 
         tokenizer.context_length = 40
@@ -298,6 +298,8 @@ def test_openclip_by_its_own_package(
     np.testing.assert_allclose(encoder.encode_images(images), same.encode_images(images), atol=1e-5)
     np.testing.assert_array_equal(encoder.encode_images(images[3:5]), encoder.encode_images(images)[3:5])
     np.testing.assert_allclose(encoder.encode_texts(TEXTS), same.encode_texts(TEXTS), atol=1e-5)
+    full, longer = "dog " * 38, "dog " * 39  # beside what opens and closes a text
+    assert not encoder.truncated(full) and encoder.truncated(longer) and not encoder.truncated("river " * 9)
     assert encoder.signature == "openclip:ViT-tiny/laion" and encoder.calibration.prompt == "A photo depicts "
     weights = tmp_path / "w.pt"
     weights.write_bytes(b"x")

@@ -145,6 +145,7 @@ def test_what_the_judge_tells_is_asked_once_ever(tmp_path: Path) -> None:
         ("served:", "http://localhost/v1", "names no model"),
         ("local:", None, "names no model"),
         ("local:/no/such/model", None, "there is no such folder"),
+        ("/no/such/model", None, "no such folder.* behind a server is reached with --judge-url URL"),
         ("x", "localhost:8000", "is no address: write http"),
         ("x", "ftp://localhost/v1", "is no address"),
         ("x", "http://me:secret@localhost/v1", "must not hold a key"),

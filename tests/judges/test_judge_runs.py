@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -63,7 +64,7 @@ def test_a_file_is_judged_once_and_then_from_the_cache(captions: Path, tmp_path:
     }  # fmt: skip
     assert two["judges"]["requests"] == 0 and two["judges"]["cached"] == 40
     signature = one["metrics"][spec]["signature"]
-    assert f"judge:m@127.0.0.1|prompt:{prompt('vicr').digest}" in signature
+    assert "|model:m@127.0.0.1|" in signature and f"|prompt:{prompt('vicr').digest}|" in signature
     assert "readout:expectation" in signature
 
 
@@ -79,6 +80,18 @@ def test_without_probabilities_the_number_is_taken_and_the_signature_says_so(
     assert "readout:number" in auto.scores[0].signature
     assert "readout:samples=3" in drawn.scores[0].signature
     assert drawn.scores[0].evidence.parts["spread of samples"] == 0
+
+
+def test_a_signature_names_a_model_by_content_and_no_option_that_changes_nothing(
+    tiny_judge: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(tiny_judge, tmp_path / "same")
+    write(tmp_path, 1)
+    found = [
+        sightline.score(tmp_path / "captions.jsonl", [f"{spec},criterion=vicr"], cache=None).scores[0]
+        for spec in (f"judge:model=local:{tiny_judge}", f"judge:model=local:{tmp_path / 'same'},samples=9")
+    ]
+    assert found[0].signature == found[1].signature and found[0].score == found[1].score
 
 
 def test_an_explanation_is_evidence(captions: Path) -> None:

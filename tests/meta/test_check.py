@@ -10,7 +10,7 @@ import pytest
 from sightline.errors import UsageError
 from sightline.items import Item
 from sightline.meta.check import AREL, PublishedNumber, _verdict, arel_corpus, check, published_numbers
-from sightline.meta.correlation import NAMES
+from sightline.meta.correlation import ACCURACY, NAMES
 from sightline.meta.evaluate import evaluate
 from sightline.meta.protocols import protocols
 from sightline.metrics import metrics
@@ -25,12 +25,19 @@ def test_published_numbers_are_whole() -> None:
         if row.not_here:
             continue
         assert row.protocol in {*protocols, AREL} and row.metric.split(":")[0] in set(metrics)
-        assert row.coefficient in (*NAMES, "corpus")
+        assert row.coefficient in (*NAMES, ACCURACY, "corpus")
     by_source = Counter(row.source.split(" (")[0] for row in rows)
-    assert by_source["HL"] == (9 + 6 + 3) * 3 and by_source["Validated Image Caption Rating"] == 8 + 12
+    assert (
+        by_source["HL"] == 5 * 4 + (9 + 6 + 3) * 3 and by_source["Validated Image Caption Rating"] == 8 + 12
+    )
     hl = {(row.criterion, row.metric): row.value for row in rows if row.protocol == "hl-captions"}
     assert hl["scene, ClipCap", "cider"] == 145.93 and hl["narrative, BLIP (FT)", "sacrebleu"] == 11.7
     assert by_source["RoViST"] == 48 * 3 + 12 and by_source["GROOViST"] == 9 + 7 + 4
+    pascal = {(row.criterion, row.metric): row.value for row in rows if row.protocol == "pascal-50s"}
+    assert pascal["preference", "refclipscore"] == 83.1 and pascal["HI", "cider"] == 98.1
+    for metric in {metric for criterion, metric in pascal if criterion == "HC"}:
+        kinds = [pascal[kind, metric] for kind in ("HC", "HI", "HM", "MM")]
+        assert sum(kinds) / 4 == pytest.approx(pascal["preference", metric], abs=0.1), metric
     both = {row.value for row in rows if (row.protocol, row.metric) == ("flickr8k-expert", "bleu-1")}
     assert both == {32.3, 36.3}  # CLIPScore's and VICR's papers differ, and both are kept
 
@@ -67,6 +74,12 @@ def test_published_story_scores_are_reproduced(data: Path) -> None:
     told = {(v.published.metric, round(v.published.value, 3)): v.verdict for v in verdicts}
     assert told["rouge-l:tokens=space", 29.437] == "differs by +0.512"  # it counts empty tokens
     assert [told[name] for name in told if name[1] != 29.437] == ["reproduced"] * 4
+
+
+def test_a_number_that_needs_an_option_says_so(tmp_path: Path) -> None:
+    """Without its paraphrase table METEOR is another measurement, not a difference."""
+    (found,) = check([AREL], ["meteor:tokens=space"], tmp_path, Settings(), lambda stage, done: None)
+    assert found.verdict == "not runnable here: published with --option paraphrases=FILE"
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,9 @@ from sightline.cli.app import load_commands
 from sightline.errors import UsageError
 from sightline.items import Evidence, Item, PhraseEvidence, Score
 from sightline.meta.comparison.board import Board
+from sightline.meta.comparison.files import chance, latex, markdown, pair_row, told
 from sightline.meta.comparison.makings import Making, Wording, costly, more_of, part_rows
 from sightline.meta.comparison.one_measure import measured_alike
-from sightline.meta.comparison.output import chance, latex, markdown, pair_row, told
 from sightline.meta.comparison.sources import named_sources
 from sightline.meta.comparison.verdict import compared
 

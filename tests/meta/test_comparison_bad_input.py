@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from sightline.api import compare
 from sightline.cli.app import load_commands
 from sightline.errors import UsageError
 
@@ -66,6 +67,24 @@ def test_systems_that_share_nothing(tmp_path: Path, other: dict[str, Any], says:
     a, b = texts(tmp_path / "a.jsonl"), texts(tmp_path / "b.jsonl", **other)
     done = run(f"a={a}", f"b={b}", "-m", "rouge-l")
     assert isinstance(done.exception, UsageError) and says in str(done.exception)
+
+
+def test_lines_that_are_no_items_are_failures_of_the_system_whose_they_are(tmp_path: Path) -> None:
+    a, b = texts(tmp_path / "a.jsonl"), texts(tmp_path / "b.jsonl")
+    b.write_text(b.read_text() + "no JSON\n{\n")
+    done = run(f"a={a}", f"b={b}", "-m", "rouge-l", "-o", tmp_path / "out")
+    found = json.loads((tmp_path / "out" / "compare.json").read_text())
+    assert done.exit_code == 3
+    assert [found["systems"][name]["rouge-l"]["failed"] for name in "ab"] == [0, 2]
+    assert any("rouge-l: 2 items of b could not be scored (not JSON" in note for note in found["notes"])
+    both = tmp_path / "both.jsonl"
+    rows = [json.loads(line) | {"system": name} for name in "ab" for line in a.read_text().splitlines()]
+    lines(both, [*rows, {"id": "9", "system": "b", "text": 7}, {"id": 8.5}])
+    told = json.loads(run(both, "-m", "rouge-l", "--json").stdout)
+    assert [told["systems"][name]["rouge-l"]["failed"] for name in "ab"] == [0, 1]
+    assert any("1 line could not be read" in note for note in told["notes"]), "nobody knows whose it is"
+    again = compare({"a": a, "b": b}, ["rouge-l"], cache=None)
+    assert again.summary["pairs"] == found["pairs"] and len(again.failures) == 2
 
 
 def test_texts_of_no_system_and_of_one(tmp_path: Path) -> None:

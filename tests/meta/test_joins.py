@@ -106,3 +106,11 @@ def test_real_items_join(data: Path, protocol: str, file: str, form: str) -> Non
     for item in items:
         assert read[item.key].ratings.items() <= item.ratings.items()
         assert (read[item.key].text, read[item.key].references) == (item.text, item.references)
+
+
+@pytest.mark.data
+def test_pictures_in_one_file_are_found_through_both_doors(data: Path) -> None:
+    form = f"vicr:images={data}/coco_eval.parquet"
+    read = {item.key: item.images for item in read_items(data / "vicr_sample.csv", format=form)}
+    used = {item.key: item.images for item in make_protocol("vicr").items(data)}
+    assert read == used and sum(image.is_file() for (image,) in read.values()) > 200

@@ -1,13 +1,15 @@
-"""Why a system is lower, in sentences: on scores whose causes are known."""
+"""Why a system is worse, in sentences: on scores whose causes are known."""
 
 import numpy as np
 import pytest
 
 from sightline.items import Evidence, Failure, Item, PhraseEvidence, Score
 from sightline.meta.comparison.board import Board
+from sightline.meta.comparison.files import latex
 from sightline.meta.comparison.makings import Making, makings, noted, wordings
 from sightline.meta.comparison.reasons import Reason, _half, reasons
 from sightline.meta.comparison.verdict import Comparison, compared
+from sightline.meta.comparison.words import verdicts
 
 N = 40
 
@@ -118,3 +120,38 @@ def test_a_failure_is_no_reason() -> None:
         [score(n, name, 1.0, metric="cider") for n in range(3) for name in "ab"], [Failure("9", "cider", "x")]
     )
     assert reasons(compared(board), board, {}, {}) == []
+
+
+def test_of_a_metric_that_counts_faults_the_lower_system_is_the_better_one() -> None:
+    scores = []
+    for n in range(N):
+        scores.append(score(n, "good", 0.01 * n, phrase("a dog", 1.0), metric="unsupported"))
+        wrong = phrase("a dragon", -0.5)
+        scores.append(score(n, "bad", 0.4 + 0.01 * n, phrase("a dog", 1.0), wrong, metric="unsupported"))
+    (one,) = told(scores)
+    assert (one.loser, one.winner, one.lost, one.won) == ("bad", "good", N, 0)
+    assert (one.row["lower"], one.row["higher"]) == ("good", "bad")
+    assert one.sentence.startswith(
+        "unsupported (lower is better): bad is higher than good. More of its phrases"
+    )
+    assert f"Higher in {N} of {N} captions, lower in 0" in one.sentence
+
+    found = compared(Board.of(scores), noun="caption")
+    (pair,) = found.pairs
+    assert (pair.winner, pair.contest.wins, pair.contest.losses) == ("good", N, 0)
+    assert pair.contest.difference == pytest.approx(-0.4), "a minus b, whichever way the metric is read"
+    systems = {name: {"unsupported": {"mean": mean}} for name, mean in (("good", 0.195), ("bad", 0.595))}
+    (said,) = verdicts(found, systems)
+    assert said.startswith("unsupported (lower is better): good is lower than bad, 0.1950 against 0.5950")
+    assert f"good scores lower in {N} captions, bad in 0" in said
+    assert r"good & \textbf{0.1950}" in latex(found, systems)
+
+    third = [score(n, "worst", 0.9 + 0.01 * n, metric="unsupported") for n in range(N)]
+    for against, end in (
+        (None, "good is lower than bad and worst beyond chance."),
+        ("bad", "good is lower than bad; worst is higher than bad."),
+    ):
+        found = compared(Board.of([*scores, *third]), against=against, noun="caption")
+        systems["worst"] = {"unsupported": {"mean": 1.095}}
+        (said,) = verdicts(found, systems)
+        assert said == f"unsupported (lower is better): good 0.1950, bad 0.5950, worst 1.0950. {end}"

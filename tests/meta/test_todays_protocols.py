@@ -78,7 +78,7 @@ def thumb(folder: Path, segments: int) -> None:
     ]  # fmt: skip
     put_lines(folder / "mscoco_THumB-1.0.jsonl", rows)
     put_lines(
-        folder / "mscoco_references.jsonl",
+        folder / "mscoco_references.json",
         [{"seg_id": n, "refs": [text(n), text(n + 1)]} for n in range(segments)],
     )
 

@@ -52,7 +52,8 @@ def sightline(
 
 
 def choices(tiny_clip: Path) -> list[str]:
-    return ["--encoder", f"clip:{tiny_clip}", "--regions", "windows", "--region-count", "3", "--no-cache"]
+    regions = ["--regions", "windows", "--region-count", "3"]
+    return ["--encoder", f"clip:{tiny_clip}", *regions, "--theta", "0.5", "--no-cache"]
 
 
 def write(path: Path, items: list[Any]) -> Path:
@@ -276,7 +277,8 @@ def test_two_pictures_of_the_same_bytes_keep_the_regions_of_their_names(
         folder / "twins.jsonl",
         [{"id": name, "images": [f"{name}.png"], "text": "The red dog runs."} for name in ("twin1", "twin2")],
     )
-    chosen = ["--encoder", f"clip:{tiny_clip}", "--regions", f"boxes:{table}", "--cache", str(tmp_path / "c")]
+    chosen = ["--encoder", f"clip:{tiny_clip}", "--regions", f"boxes:{table}", "--theta", "0.5"]
+    chosen += ["--cache", str(tmp_path / "c")]
     for out in ("first", "again"):
         sightline("score", str(source), "-m", "groovist:weights=none", "-o", str(tmp_path / out), *chosen)
         boxes = [row["evidence"]["phrases"][0]["box"] for row in lines(tmp_path / out / "scores.jsonl")]

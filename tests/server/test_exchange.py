@@ -18,6 +18,7 @@ from sightline.server import exchange, setup
 from sightline.server.exchange.published import import_published
 from sightline.server.storage import schema as t
 from sightline.server.storage.database import Database
+from skipping import skip
 
 
 @pytest.fixture
@@ -180,6 +181,37 @@ def test_the_commands(sqlite, played, tmp_path, memory):
         failed = run("ratings", *line)
         assert isinstance(failed.exception, UsageError)
         assert why in str(failed.exception)
+
+
+@pytest.mark.parametrize(("what", "form"), [("ratings", "csv"), ("ratings", "parquet"), ("items", "jsonl")])
+def test_an_export_tells_what_is_in_it(sqlite, played, tmp_path, memory, what, form):
+    """As Croissant metadata, in which mlcroissant finds nothing wrong, and through which it reads every row."""
+    try:
+        import mlcroissant
+    except ImportError as fault:
+        skip(f"mlcroissant is not there: {fault}")
+    file = tmp_path / f"{what}.{form}"
+    line = [
+        "ratings",
+        "export",
+        "captions",
+        "-o",
+        str(file),
+        "--what",
+        what,
+        "--db",
+        str(memory / "ratings.db"),
+        "--croissant",
+    ]
+    done = CliRunner().invoke(load_commands(), [*line, "--license", "CC-BY-4.0"])
+    assert done.exit_code == 0, done.output
+    dataset = mlcroissant.Dataset(tmp_path / f"{what}.croissant.json")
+    assert not dataset.metadata.ctx.issues.errors
+    told = list(dataset.records(what))
+    expected = rows(out(sqlite, played, what, "jsonl"))
+    assert len(told) == len(expected) > 0
+    name = "item" if what == "ratings" else "id"
+    assert [row[f"{what}/{name}"].decode() for row in told] == [str(row[name]) for row in expected]
 
 
 def test_the_export_holds_the_wording_that_raters_saw(sqlite, played):

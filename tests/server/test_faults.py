@@ -9,25 +9,30 @@ import time
 import uuid
 from collections import Counter
 
-from server_studies import Nursery, free_port, make_study
+from server_studies import Nursery, free_port, make_study, set_up
 from sqlalchemy import select
 
+from sightline.server.private import Private
 from sightline.server.security.sessions import COOKIE, Session, Sessions
-from sightline.server.storage import raters, staff
+from sightline.server.storage import items, raters
 from sightline.server.storage import schema as t
 from sightline.server.storage.database import Database
+from sightline.server.storage.items import NewItem
 
 KILLS = int(os.environ.get("SIGHTLINE_KILLS", "50"))
-PLAYERS = 4
+SAID = {"captions": {"value": 3}, "pairwise": {"better": "tie"}, "marking": {"errors": "1 2"}}
+"""Each study with what is said of its items."""
+PLAYERS = {"captions": 4, "pairwise": 1, "marking": 1}
 SETTINGS = "training = {tutorial = 0, probation = 0}\nratings_per_item = 2\n"
 
 
 class Player(threading.Thread):
     """Rates as fast as it can; a submission without a reply is sent again with the same token."""
 
-    def __init__(self, port: int, rater: int, sessions: Sessions, stop: threading.Event) -> None:
+    def __init__(self, port: int, slug: str, rater: int, sessions: Sessions, stop: threading.Event) -> None:
         super().__init__(daemon=True)
-        session = Session(uuid.uuid4().hex, {"captions": rater})
+        session = Session(uuid.uuid4().hex, {slug: rater})
+        self.slug = slug
         self.headers = {
             "cookie": f"{COOKIE}={sessions.write(session)}",
             "x-csrf-token": sessions.csrf(session),
@@ -42,7 +47,10 @@ class Player(threading.Thread):
             try:
                 link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
                 link.request(
-                    method, f"/api/studies/captions/{path}", json.dumps(body) if body else None, self.headers
+                    method,
+                    f"/api/studies/{self.slug}/{path}",
+                    json.dumps(body) if body else None,
+                    self.headers,
                 )
                 reply = link.getresponse()
                 read = reply.read()
@@ -60,22 +68,39 @@ class Player(threading.Thread):
         told = self.call("GET", "turn")
         while told.get("next") and not self.stop_now.is_set():
             token = uuid.uuid4().hex
-            body = {"item": told["next"]["item"], "token": token, "answers": {"value": 3}, "seconds": 0.1}
+            given = SAID[self.slug]
+            body = {"item": told["next"]["item"], "token": token, "answers": given, "seconds": 0.1}
             told = self.call("POST", "answers", body)
             if told:
                 self.acknowledged.append(token)
+
+
+def many(database, stored, count):
+    """More items like a study's first one."""
+    with database.write() as connection:
+        content = (
+            connection.execute(select(t.Item.content).where(t.Item.study_id == stored.id)).scalars().first()
+        )
+        items.add_items(connection, stored, [NewItem(f"more-{n}", content) for n in range(count)])
 
 
 def test_kill_nine_loses_and_doubles_nothing(memory):
     url = str(memory / "ratings.db")
     database = Database(url)
     database.migrate()
-    stored = make_study(database, SETTINGS, main=20_000, gold=50)
+    running = {"captions": make_study(database, SETTINGS, main=20_000, gold=50)}
+    for slug, kind in (("pairwise", "pairwise preference"), ("marking", "error marking")):
+        running[slug] = set_up(database, memory, kind, "ratings_per_item = 2\n", slug)
+        many(database, running[slug], 5_000)
+    sessions = Sessions(Private.beside(database).signing_key(database))
     with database.write() as connection:
-        sessions = Sessions(staff.signing_key(connection))
-        people = [raters.join(connection, stored, f"P{n}", None) for n in range(PLAYERS)]
+        people = [
+            (slug, raters.join(connection, running[slug], f"P{n}", None))
+            for slug, count in PLAYERS.items()
+            for n in range(count)
+        ]
     stop, port = threading.Event(), free_port()
-    players = [Player(port, rater, sessions, stop) for rater in people]
+    players = [Player(port, slug, rater, sessions, stop) for slug, rater in people]
     for player in players:
         player.start()
     nursery = Nursery(url, port)
@@ -98,6 +123,7 @@ def test_kill_nine_loses_and_doubles_nothing(memory):
     database.close()
     acknowledged = [token for player in players for token in player.acknowledged]
     assert len(acknowledged) > KILLS * 2
+    assert all(player.acknowledged for player in players)
     assert set(acknowledged) <= set(tokens)
     assert max(Counter(tokens).values()) == 1
     assert len(pairs) == len(set(pairs))

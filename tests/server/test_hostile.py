@@ -19,9 +19,10 @@ from test_web import FREE, PASSWORD, browser, bundle, csrf, join, login, rate, s
 
 from sightline.server.app import create_app
 from sightline.server.context import Server
-from sightline.server.security.limits import Limit, Limits
+from sightline.server.security.limits import LIMITS, Limit, Limits
 from sightline.server.security.sessions import COOKIE, LIFETIME, Session, Sessions
 from sightline.server.storage import schema as t
+from sightline.server.storage import staff
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -266,6 +267,27 @@ def test_staff_pages_are_closed_and_guessing_is_slow(sqlite):
     assert tries == [403, 403, 403, 429, 429]
     with sqlite.read() as connection:
         assert connection.execute(select(t.Audit.action)).scalars().all() == ["login failed"] * 3
+    made.close()
+
+
+def test_whoever_guesses_locks_out_themselves_alone(sqlite):
+    """Failures slow down the address; log-ins that go well use nothing up; a line's IPv6 addresses are one."""
+    with sqlite.write() as connection:
+        staff.set_password(connection, "mod", PASSWORD)
+    made = Server(sqlite, Limits({**LIMITS, "login": Limit(0.001, 2)}), trusted_proxies=("testclient",))
+
+    def tries(address, password):
+        visitor = TestClient(create_app(made), headers={"x-forwarded-for": address}, follow_redirects=False)
+        sent = {"csrf": csrf(visitor.get("/staff/login")), "name": "mod", "password": password}
+        return visitor.post("/staff/login", data=sent).status_code
+
+    assert [tries("9.9.9.9", PASSWORD) for _ in range(4)] == [303] * 4
+    assert [tries("9.9.9.9", "a guess") for _ in range(3)] == [403, 403, 429]
+    assert tries("9.9.9.9", PASSWORD) == 429
+    assert tries("8.8.8.8", PASSWORD) == 303
+    line = "2001:db8:1:2"
+    assert [tries(f"{line}::{n}", "a guess") for n in range(3)] == [403, 403, 429]
+    assert tries("2001:db8:1:3::1", PASSWORD) == 303
     made.close()
 
 

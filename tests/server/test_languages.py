@@ -38,6 +38,8 @@ FOR_TEAMS = (
     "known.py",
     "seeding.py",
     "archive.py",
+    "backup.py",
+    "private.py",
     "exchange",
     "sample",
 )

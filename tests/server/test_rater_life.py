@@ -219,6 +219,26 @@ def test_the_last_answer_can_be_taken_back(server, browser, tmp_path):  # noqa: 
         assert connection.execute(select(t.Rater.rated)).scalar_one() == 1
 
 
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "rating game"])
+def test_what_was_said_stands_in_the_form_again(server, browser, tmp_path, kind):  # noqa: F811
+    """Taken back in each kind: the same item, filled in as it was sent."""
+    set_up(server.database, tmp_path, kind, 'consent = ""\n' if kind == "grounding survey" else "")
+    page = join(browser, "kind")
+    item = fields(page)["item"]
+    after = send(server, browser, page, kind)
+    with server.database.read() as connection:
+        row = connection.execute(select(t.Answer.answers, t.Answer.value)).one()
+    back = browser.post("/studies/kind/back", data={"csrf": csrf(after)})
+    assert fields(back)["item"] == item
+    for name, kept in (row.answers or {"value": row.value}).items():
+        given = " ".join(map(str, kept)) if isinstance(kept, list) else kept
+        choice = re.search(
+            rf'<input[^>]*name="{re.escape(name)}"[^>]*value="{re.escape(str(given))}"[^>]*>', back.text
+        )
+        typed = re.search(rf'name="{re.escape(name)}"[^>]*>{re.escape(str(given))}</textarea>', back.text)
+        assert typed or (choice and ("checked" in choice[0] or 'type="hidden"' in choice[0])), (name, given)
+
+
 def test_the_game_and_training_cannot_be_taken_back(server, browser):  # noqa: F811
     make_study(server.database, FREE, main=3)
     page = join(browser)

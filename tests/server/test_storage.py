@@ -19,6 +19,7 @@ from sightline.people.consensus import Tally
 from sightline.people.study import parse_study
 from sightline.server.app import create_app
 from sightline.server.context import Server
+from sightline.server.private import Private
 from sightline.server.storage import answers, assignment, disputes, items, raters, studies
 from sightline.server.storage import schema as t
 from sightline.server.storage.answers import NotYours, Submission
@@ -366,12 +367,12 @@ def test_a_failing_job_leaves_no_trace_and_harms_no_other(database):
     assert column(database, t.Rater.name) == ["Ada"]
 
 
-def test_a_running_server_survives_its_database_hanging_up(cluster):
+def test_a_running_server_survives_its_database_hanging_up(cluster, memory):
     """Every connection is cut again and again between a rater's requests: none of them fails."""
     database = Database(cluster.fresh())
     database.migrate()
     make_study(database, FREE, main=9)
-    server = Server(database)
+    server = Server(database, private=Private(memory))
     browser = TestClient(create_app(server))
     page = browser.get("/studies/captions/join")
     token = re.search(r'name="csrf" value="([0-9a-f]+)"', page.text)[1]

@@ -51,7 +51,7 @@ def test_odd_strings_are_read_as_the_java_tokeniser_reads_them() -> None:
         text for text, java in rows if ptb.tokens(text) != [word for word in java.split(" ") if word]
     ]
     assert len(rows) == 2000
-    assert len(different) <= 5, different
+    assert len(different) <= 1, different
 
 
 @given(st.text(max_size=80))

@@ -6,6 +6,7 @@ import typer
 from rich.console import Group
 
 from sightline.cli.app import app, console
+from sightline.cli.consoles import show
 from sightline.cli.folders import results_in
 from sightline.cli.options import (
     EngineOption,
@@ -17,6 +18,7 @@ from sightline.cli.options import (
     OverwriteOption,
     ResumeOption,
     SomeMetricsOption,
+    WorkersOption,
     measuring,
 )
 
@@ -32,7 +34,7 @@ def compare(
         typer.Argument(
             metavar="FILE | NAME=FILE… | HUMAN GENERATED",
             help="One file with a system on each line, a file for each system as NAME=FILE, or folders of runs;"
-            " two plain paths are people's texts and a system's.",
+            " - is what comes in on stdin; two plain paths are people's texts and a system's.",
         ),
     ],
     settings: "Settings",
@@ -56,6 +58,7 @@ def compare(
     format: FormatOption = None,
     on_error: OnErrorOption = OnError.collect,
     engine: EngineOption = "local",
+    workers: WorkersOption = None,
     resume: ResumeOption = False,
     overwrite: OverwriteOption = False,
     human_system: Annotated[
@@ -91,6 +94,7 @@ def compare(
                 format=format,
                 on_error=on_error.reading,
                 engine=engine,
+                workers=workers,
                 resume=resume,
                 overwrite=overwrite,
                 progress=progress,
@@ -98,7 +102,7 @@ def compare(
         if json:
             typer.echo((folder / "compare.json").read_text("utf-8"), nl=False)
         else:
-            console.print(Group(*told(found, systems)))
+            show(Group(*told(found, systems)), kept=out is not None)
             if out:
                 console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
         if status:

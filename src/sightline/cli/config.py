@@ -55,6 +55,8 @@ def defaults_from(
             raise UsageError(f"{path}: {unknown('option', key, map(_typed, names))}")
     for key, value in own.items():
         name = key.replace("-", "_")
+        if isinstance(value, dict) and key in getattr(ctx.command, "commands", ()):
+            continue  # of a command below this one
         if name not in options:
             raise UsageError(f"{path}: {unknown(f'option of {called}', key, map(_typed, options))}")
         found[name] = value

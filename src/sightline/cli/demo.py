@@ -1,16 +1,21 @@
 """`sightline demo`: scores the bundled stories, and what the embedded captioner says, on the embedded models."""
 
+import webbrowser
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich import box
 from rich.table import Table
 
 from sightline.api import score_file
 from sightline.cli.app import app, console
+from sightline.cli.consoles import remark
 from sightline.cli.options import FormatOption, OnError, OnErrorOption, OutOption, measuring
 from sightline.cli.progress import run_progress
 from sightline.demo import CAPTIONER, METRICS, VERSIONS, by_version, mean_by_version, with_captions
+from sightline.demo.samples import leave_samples
 from sightline.io.scores import read_scores
 from sightline.pipeline.run import Run
 from sightline.pipeline.settings import Settings
@@ -25,8 +30,19 @@ def demo(
     out: OutOption = Path("sightline-demo"),
     format: FormatOption = None,
     on_error: OnErrorOption = OnError.collect,
+    show: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
+    samples: Annotated[
+        bool,
+        typer.Option(
+            "--samples",
+            help="Only leave files here to try commands on: stories.jsonl, two systems' ours.jsonl and theirs.jsonl.",
+        ),
+    ] = False,
 ) -> None:
     """Score bundled sample stories: good, mediocre and wrong ones for the same pictures, and a captioner's."""
+    if samples:
+        console.print("Left here:", ", ".join(path.name for path in leave_samples(Path())))
+        return
     # These few texts, wrong ones among them, are no measure for others: their own means would be.
     shipped = {"theta": "shipped", "idf": "shipped", **dict(settings.options)}
     run = Run(METRICS, settings.with_options(**shipped))
@@ -48,7 +64,10 @@ def demo(
     )
     if summary["failures"]:
         console.print("A dash: the metric cannot score that text; failures.jsonl and the report say why.")
-    console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
+    report = out / "report.html"
+    console.print(f"Report: {report}", soft_wrap=True)
+    if show and not webbrowser.open(report.resolve().as_uri()):
+        remark(f"sightline: no browser could be opened here; open {report} yourself")
 
 
 def demo_table(

@@ -25,7 +25,7 @@ QuietOption = Annotated[
     typer.Option(
         "--quiet",
         "-q",
-        help="Say nothing but errors.",
+        help="Say nothing but errors, and results that no file keeps.",
         is_eager=True,
         expose_value=False,
         callback=_begun,
@@ -38,8 +38,13 @@ def with_shared_options(commands: Iterable[Any]) -> None:
     for command in commands:
         if isinstance(command, TyperGroup):
             with_shared_options(command.commands.values())
-        elif not any(param.name == "quiet" for param in command.params):
+        if _does_something(command) and not any(param.name == "quiet" for param in command.params):
             command.params.append(_option())
+
+
+def _does_something(command: Any) -> bool:
+    """Not a mere name for the commands below it."""
+    return not isinstance(command, TyperGroup) or command.invoke_without_command
 
 
 def _option() -> Any:
@@ -62,5 +67,10 @@ def _every(command: Any) -> set[str]:
     """The options of all commands, by name."""
     if isinstance(command, TyperGroup):
         below = getattr(command, "loaded", command).commands.values()
-        return {name for one in below for name in _every(one)}
+        own = _every_own(command) if command.invoke_without_command else set()
+        return own | {name for one in below for name in _every(one)}
+    return _every_own(command)
+
+
+def _every_own(command: Any) -> set[str]:
     return {str(param.name) for param in command.params if param.param_type_name == "option"}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sightline.cli.app import app, console
+from sightline.cli.consoles import show
 from sightline.cli.folders import results_in
 from sightline.cli.options import (
     EngineOption,
@@ -17,6 +18,7 @@ from sightline.cli.options import (
     OnErrorOption,
     OverwriteOption,
     ResumeOption,
+    WorkersOption,
     measuring,
 )
 
@@ -40,6 +42,7 @@ def score(
     format: FormatOption = None,
     on_error: OnErrorOption = OnError.collect,
     engine: EngineOption = "local",
+    workers: WorkersOption = None,
     resume: ResumeOption = False,
     overwrite: OverwriteOption = False,
 ) -> None:
@@ -50,7 +53,7 @@ def score(
     from sightline.io.counting import expected
     from sightline.pipeline.run import Run
 
-    run = Run(metric, settings, engine)
+    run = Run(metric, settings, engine, workers=workers)
     with results_in(out) as folder:
         with run_progress(lambda: expected([file])) as progress:
             summary = score_file(
@@ -66,7 +69,7 @@ def score(
         if json:
             typer.echo((folder / "summary.json").read_text("utf-8"), nl=False)
         else:
-            console.print(summary_table(summary))
+            show(summary_table(summary), kept=out is not None)
             if out:
                 console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
         if summary["failures"]:

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sightline.charts import counted
-from sightline.meta.comparison.output import chance, plain, published
+from sightline.meta.comparison.files import chance, four_digits, published
 from sightline.meta.comparison.verdict import Comparison
 from sightline.meta.comparison.words import size, verdicts
 
@@ -42,7 +42,9 @@ def _values(found: Comparison, systems: Mapping[str, Any]) -> Table:
                 continue
             value, low, high = published(row)
             span = "–" if low is None or high is None else f"{low:.4f} {high:.4f}"
-            table.add_row(Text(metric), Text(name), plain(value), span, str(row["n"]), str(row["failed"]))
+            table.add_row(
+                Text(metric), Text(name), four_digits(value), span, str(row["n"]), str(row["failed"])
+            )
     return table
 
 

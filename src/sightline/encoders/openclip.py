@@ -62,9 +62,11 @@ class OpenClip:
         return f"openclip:{self._name}"
 
     def truncated(self, text: str) -> bool:
-        """Whether the last place is taken: OpenCLIP's tokenisers cut without saying so."""
-        ids = self._tokenizer([text])[0]
-        return bool(ids[-1] != 0) and len(text) > self._full and bool((ids != ids[-1]).any())
+        """Whether one place more changes what is read: OpenCLIP's tokenisers cut without saying so, and each closes and
+        fills up a text in its own way."""
+        (read,) = self._tokenizer([text])
+        roomier, empty = self._tokenizer([text, ""], context_length=self._full + 1)
+        return bool((roomier[:-1] != read).any() or roomier[-1] != empty[-1])
 
     def encode_images(self, images: Sequence[Image.Image]) -> Vectors:
         return self._rows([self._prepare(image) for image in images], self._model.encode_image)

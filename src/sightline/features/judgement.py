@@ -95,7 +95,12 @@ class Judgement(Feature[JudgementValue]):
         told: str = f"samples={self.samples}" if way == "samples" else way
         if way in ("expectation", "fleur") and _alternatives(judge) != 20:
             told = f"{way} over {_alternatives(judge)}"
-        return {"judge": judge.signature, "prompt": asked.digest, "readout": told}
+        return {
+            "model": judge.signature,  # by content, where the option has a path or a server's name for it
+            "prompt": asked.digest,
+            "readout": told,
+            "samples": str(self.samples),
+        }
 
 
 @dataclass(frozen=True)
@@ -155,7 +160,7 @@ class Preference(Feature[PreferenceValue]):
     def signature(self, tools: Tools) -> Mapping[str, str]:
         judge = tools.judge(self.model)
         way = Judgement(self.model, "caption").way(judge)
-        return {"judge": judge.signature, "prompt": prompt("pair").digest, "readout": way}
+        return {"model": judge.signature, "prompt": prompt("pair").digest, "readout": way}
 
 
 @dataclass(frozen=True)
@@ -197,7 +202,7 @@ class YesProbability(Feature[YesValue]):
     def signature(self, tools: Tools) -> Mapping[str, str]:
         judge = tools.judge(self.model)
         way = "probability" if judge.alternatives() else "word"
-        return {"judge": judge.signature, "prompt": prompt("vqa").digest, "readout": way}
+        return {"model": judge.signature, "prompt": prompt("vqa").digest, "readout": way}
 
 
 def rivals_of(item: Item) -> dict[str, str | list[str]]:

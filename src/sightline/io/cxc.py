@@ -17,7 +17,7 @@ CRITERION = "similarity"
 @readers.add("cxc")
 @dataclass(frozen=True)
 class Cxc(Published):
-    """CxC's SITS: sits_val.csv or sits_test.csv with ids of captions and pictures; words from captions_val2014.json."""
+    """CxC's SITS: sits_val.csv or sits_test.csv with ids of captions and pictures; captions_val2014.json beside it."""
 
     coco: Path | None = None
     """COCO's annotations with the captions; beside the file where none is given."""

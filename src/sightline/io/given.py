@@ -5,18 +5,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sightline.errors import UsageError
+from sightline.errors import BadLine, UsageError
+from sightline.io.base import Found
 from sightline.io.item_rows import fetched_ahead
 from sightline.io.items import item_from_dict
 from sightline.io.pictures import picture_path
 from sightline.items import Item
 
 
-def items_given(given: Any, base: Path) -> Iterator[Item]:
+def items_given(given: Any, base: Path) -> Iterator[Found]:
     """Each thing as an item; raises BadLine or UsageError at the first that is none.
 
     Dictionaries and rows have the fields of JSON Lines. One without an id has its number, from 1. A picture is a path,
-    relative to `base`, or a value.
+    relative to `base`, or a value. A BadLine that was read elsewhere stays what it is.
     """
     numbered = ((f"item {number}", row) for number, row in enumerate(rows_given(given), 1))
     for where, one in fetched_ahead(numbered):
@@ -83,7 +84,9 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _item(given: Any, base: Path, where: str) -> Item:
+def _item(given: Any, base: Path, where: str) -> Found:
+    if isinstance(given, BadLine):
+        return given
     if isinstance(given, Item):
         if all(isinstance(image, Path) for image in given.images):
             return given

@@ -29,10 +29,11 @@ def item_from_dict(
     Faults are told by the names that the fields have in the file: `called` has those that differ.
     """
     given, called = _renamed(given, called)
+    system = given["system"] if isinstance(given.get("system"), str) else None
     try:
         id = _id(given.get("id"))
     except ValueError as fault:
-        raise BadLine(where, f"field 'id': {fault}") from None
+        raise BadLine(where, f"field 'id': {fault}", system=system) from None
     name = "id"
     try:
         values: dict[str, Any] = {}
@@ -56,7 +57,7 @@ def item_from_dict(
         extra = {str(key): value for key, value in given.items() if key not in FIELDS and value is not None}
         _check_extra(extra)
     except ValueError as fault:
-        raise BadLine(where, f"field '{called.get(name, name)}': {fault}", id) from None
+        raise BadLine(where, f"field '{called.get(name, name)}': {fault}", id, system) from None
     return Item(id=id, extra=extra, source=where, **values)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from sightline.errors import BadLine, UsageError
 from sightline.io.base import Found, Reader, checked
 from sightline.io.items import NO_NAMES
+from sightline.io.picture_table import unpacked
 from sightline.io.source import Source, naming
 
 SUFFIXES = (".jpg", ".png", ".jpeg", ".webp", ".gif")
@@ -32,15 +33,14 @@ COCO = re.compile(r"(?:COCO_\w+2014_)?(\d+)(?:\.\w+)?")
 
 @dataclass(frozen=True)
 class Published(Reader):
-    """Base of these readers. `images` is the folder of pictures: as given, else `images` beside the file."""
+    """Base of these readers. `images` is the folder of pictures (or a Parquet file that holds them): as given, else
+    `images` beside the file."""
 
     images: Path | None = None
 
     def album(self, source: Source) -> "Album":
         if self.images is not None:
-            if not self.images.is_dir():
-                raise UsageError(f"images={self.images}: there is no such folder")
-            return Album(self.images)
+            return Album.at(self.images)
         beside = source.folder / "images"
         return Album(beside if beside.is_dir() else source.folder)
 
@@ -51,6 +51,15 @@ class Album:
 
     folder: Path
     _files: dict[str, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def at(cls, path: Path) -> "Album":
+        """The pictures of a folder, or of a Parquet file."""
+        if path.is_file():
+            return cls(unpacked(path))
+        if not path.is_dir():
+            raise UsageError(f"images={path}: there is no such folder")
+        return cls(path)
 
     def find(self, place: str, *names: str) -> str:
         """The path of the first of these names that is there, whatever its extension; else of the first name.

@@ -121,7 +121,12 @@ def load_judge(spec: str, access: Access) -> Judge:
     name, colon, argument = spec.partition(":")
     if not colon or name not in set(judges):
         name, argument = ("served" if access.url else "local"), spec
-    return judges.get(name)(argument, access)
+    try:
+        return judges.get(name)(argument, access)
+    except UsageError as fault:
+        if colon or access.url:
+            raise
+        raise UsageError(f"{fault}. A model behind a server is reached with --judge-url URL") from None
 
 
 def first_words(text: str, most: int = 80) -> str:

@@ -44,6 +44,8 @@ class PublishedNumber:
     """The kind of encoder it was measured with, for metrics that see pictures."""
     not_here: str | None = None
     """Why nobody can run it with public data."""
+    option: str | None = None
+    """The option of a run without which another thing would be measured: METEOR without its paraphrase table."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,10 @@ def check(
         evaluations: dict[str, Evaluation] = {}
         corpus: dict[str, tuple[float | None, int]] = {}
         for metric in dict.fromkeys(row.metric for row in rows if not row.not_here):
+            lacking = [row.option for row in rows if row.metric == metric and row.option]
+            if lacking and lacking[0] not in dict(settings.options):
+                reasons[metric] = f"published with --option {lacking[0]}=FILE"
+                continue
             if all(
                 row.encoder and not settings.encoder.startswith(row.encoder)
                 for row in rows

@@ -40,7 +40,7 @@ class Benchmark:
 
 
 @dataclass
-class Entry:
+class MetricRow:
     """A row: one metric on every benchmark."""
 
     metric: str
@@ -65,11 +65,11 @@ class Leaderboard:
     """Metrics by benchmarks."""
 
     benchmarks: tuple[Benchmark, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[MetricRow, ...]
     failures: tuple[Failure, ...]
     notes: tuple[str, ...]
 
-    def value(self, entry: Entry, benchmark: Benchmark) -> float | None:
+    def value(self, entry: MetricRow, benchmark: Benchmark) -> float | None:
         row = entry.rows.get(benchmark.spec)
         return row.values[benchmark.protocol.headline] if row else None
 
@@ -125,7 +125,7 @@ def made(
     """Score every benchmark's items with every metric. A metric that a benchmark cannot use has an empty cell."""
     if not metrics:
         raise UsageError("no metric is named; give -m NAME ('sightline metrics' lists them)")
-    entries = {metric: Entry(metric) for metric in metrics}
+    entries = {metric: MetricRow(metric) for metric in metrics}
     benchmarks: list[Benchmark] = []
     failures: list[Failure] = []
     notes: dict[str, None] = {}
@@ -238,6 +238,14 @@ def latex(board: Leaderboard) -> str:
     return "\n".join(["% \\usepackage{booktabs}", *table, f"% {_told()}", ""])
 
 
+PROSE = """
+.definitions { display: block; }
+.definitions > div { display: block; margin-bottom: 0.7rem; }
+.definitions dd { margin: 0; font-weight: 400; overflow-wrap: anywhere; }
+"""
+"""What the benchmarks are is told in sentences, and signatures are long."""
+
+
 def leaderboard_page(board: Leaderboard) -> str:
     """The table, what each benchmark is, and how it was measured."""
     notes = "".join(f"{note}. " for note in (*board.notes, COST))
@@ -257,4 +265,4 @@ def leaderboard_page(board: Leaderboard) -> str:
         page.Section("Benchmarks", page.definitions(about)),
         page.Section("Signatures", page.definitions(signatures)),
     ]
-    return page.render("Metrics by benchmarks", sections, style=STYLE)
+    return page.render("Metrics by benchmarks", sections, style=STYLE + PROSE)

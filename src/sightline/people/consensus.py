@@ -85,7 +85,7 @@ class Tally:
     def _confidence(self) -> tuple[int, int]:
         # c = 1 + (1 + (n - 1) var / Vmax) / n over one denominator, lest a point hang on a rounding error
         n, total, squares = self._sums()
-        spread = (len(self.scale.levels) - 1) ** 2  # 4 Vmax
+        spread = (len(self.scale.levels) - 1) ** 2  # 4 Vmax: half of the people at each end
         bottom = n**3 * spread
         return bottom + n**2 * spread + 4 * (n - 1) * (n * squares - total * total), bottom
 

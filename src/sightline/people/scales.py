@@ -48,11 +48,6 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def high(self) -> int:
         return self.levels[-1].value
 
-    @property
-    def largest_variance(self) -> float:
-        """Half of the people at each end: ((K - 1) / 2)^2, 4 for five levels."""
-        return ((len(self.levels) - 1) / 2) ** 2
-
     def check(self, value: object) -> int:
         """The value as a level of this scale, or an error that says which levels there are."""
         if isinstance(value, bool) or not isinstance(value, int) or not self.low <= value <= self.high:

@@ -3,8 +3,9 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.cookies import CookieError, SimpleCookie
+from ipaddress import ip_address, ip_network
 from typing import TypeVar
 from urllib.parse import urlsplit
 
@@ -13,6 +14,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from sightline.errors import UsageError
+from sightline.server.private import Private
 from sightline.server.security.limits import Limits
 from sightline.server.security.sessions import COOKIE, LIFETIME, STAFF_LIFETIME, Session, Sessions
 from sightline.server.storage import staff, studies
@@ -45,20 +47,21 @@ class Server:
         clock: Callable[[], float] = time.time,
         trusted_proxies: Sequence[str] = ("127.0.0.1",),
         public_url: str = "",
+        private: Private | None = None,
     ) -> None:
         self.database = database
+        self.private = private or Private.beside(database)
         self.public_url = public_url.rstrip("/")
         """Where people reach this server, as links outside of it name it; empty: where the request came to."""
         self.root = urlsplit(self.public_url).path.rstrip("/")
         """The path under which it is served: before every address of its pages."""
         self.trusted_proxies = tuple(trusted_proxies)
         """Addresses or networks whose word on the client's address and scheme is taken."""
+        self.sessions = Sessions(self.private.signing_key(database))
         self.writer = Writer(database)
         self.limits = limits or Limits()
         self.clock = clock
         self._studies: dict[str, tuple[float, StoredStudy | None]] = {}
-        with database.write() as connection:
-            self.sessions = Sessions(staff.signing_key(connection))
 
     def study(self, slug: str) -> StoredStudy:
         known = self._studies.get(slug)
@@ -180,7 +183,14 @@ def count_failures(request: Request, kind: str) -> Iterator[None]:
 
 
 def address_of(request: Request) -> str:
-    return request.client.host if request.client else "?"
+    """The client's address; of IPv6 the network, since one line at home has all addresses in it."""
+    host = request.client.host if request.client else "?"
+    with suppress(ValueError):
+        found = ip_address(host)
+        if found.version == 6:
+            mapped = found.ipv4_mapped
+            return str(mapped or ip_network((found, 64), strict=False))
+    return host
 
 
 def rater_of(request: Request, slug: str) -> int:

@@ -12,6 +12,7 @@ from sightline.people.study import read_study
 from sightline.server import setup
 from sightline.server.app import create_app
 from sightline.server.context import Server
+from sightline.server.private import Private
 from sightline.server.sample import is_empty, prepare_samples
 from sightline.server.storage import raters, studies
 from sightline.server.storage import staff as store_staff
@@ -41,12 +42,18 @@ def open_database(
     return database, made
 
 
-def existing_study(url: str, slug: str) -> tuple[Database, StoredStudy]:
-    """A database and a study in it, for commands."""
+def existing(url: str) -> Database:
+    """A database that is there already, up to date."""
     database = Database(url)
-    if database.is_sqlite and not Path(url.removeprefix("sqlite:///")).is_file():
+    if database.file is not None and not database.file.is_file():
         raise UsageError(f"--db {url}: no such database")
     database.migrate()
+    return database
+
+
+def existing_study(url: str, slug: str) -> tuple[Database, StoredStudy]:
+    """A database and a study in it, for commands."""
+    database = existing(url)
     with database.read() as connection:
         stored = studies.find(connection, slug)
         known = [each.slug for each in studies.everything(connection)]
@@ -55,11 +62,18 @@ def existing_study(url: str, slug: str) -> tuple[Database, StoredStudy]:
     return database, stored
 
 
-def run(database: Database, host: str, port: int, trusted_proxies: Sequence[str] = ("127.0.0.1",)) -> None:
+def run(
+    database: Database,
+    host: str,
+    port: int,
+    trusted_proxies: Sequence[str] = ("127.0.0.1",),
+    public_url: str = "",
+    private: Private | None = None,
+) -> None:
     """Serve until told to stop."""
     sys.setswitchinterval(0.001)  # the writer's thread must not keep a request waiting
     uvicorn.run(
-        create_app(Server(database, trusted_proxies=trusted_proxies)),
+        create_app(Server(database, trusted_proxies=trusted_proxies, public_url=public_url, private=private)),
         host=host,
         port=port,
         log_level="warning",

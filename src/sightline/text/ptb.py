@@ -18,7 +18,7 @@ PUNCTUATION = frozenset(re.findall(r"\S+", "'' ' `` ` . ? ! , : - -- ... ;"))
 _BLANKS = re.compile(r"[ \t\n\r\f\v\x1c-\x1f\x85\u2000-\u200b\u2028\u2029\u202f\u205f\u3000]+")
 _JOINED = re.compile(
     r"(?<![\w.,/-])(?:\d{1,4} \d{1,4}/\d{1,4}(?!\d)|\([0-9]{2,3}\) ?[0-9]{3,4}[- ]?[0-9]{3,5}(?!\d)"
-    r"|(?:\+\+?)?(?:[0-9]{1,4}[- ])?[0-9]{2,4}[- ][0-9]{3,4}[- ]?[0-9]{3,5}(?!\d))"
+    r"|(?:\+\+?)?(?:[0-9]{2,4}[- ])?[0-9]{2,4}[- ][0-9]{3,4}[- ]?[0-9]{3,5}(?!\d))"
 )
 """Fractions and telephone numbers, which hold blanks; those become no-break spaces."""
 
@@ -63,7 +63,7 @@ _RULES = tuple(
     for rule in (
         r"(can)not",
         rf"('t)(?:is|was)(?!{_LETTER})",
-        r"(gon|got|lem|gim|wan)(?:na|ta|me)(?![^\W\d_])",
+        r"((?:gon|wan)(?=na)|got(?=ta)|(?:gim|lem)(?=me))..(?![^\W\d_])",
         r"(</?[A-Za-z!?][A-Za-z0-9_:.-]*/?>)",
         r"(&(?:md|mdash|ndash);|[\u0096\u0097\u2013\u2014\u2015])",
         r"(&amp;|&\#\d+;|&nbsp;)",
@@ -72,7 +72,7 @@ _RULES = tuple(
         rf"({_WORD}){_CLITIC}",
         rf"([A-Za-z]*[A-MO-Za-mo-z])n{_APOS_IN_WORD}t",
         rf"({_WORD})",
-        rf"({_APOS}n{_APOS}|'n(?!{_LETTER})|\u2019n|[ldj]{_APOS}|dunkin{_APOS}|somethin{_APOS}|ol{_APOS}|{_APOS}em|(?-i:[A-HJ-XZn]){_APOS_IN_WORD}"
+        rf"({_APOS}n{_APOS}|'n(?!\S)|\u2019n|[ldj]{_APOS}|dunkin{_APOS}|somethin{_APOS}|ol{_APOS}|{_APOS}em|(?-i:[A-HJ-XZn]){_APOS_IN_WORD}"
         rf"{_LETTER}{{2,}}|{_APOS}[2-9]0s|{_APOS}till?|{_LETTER}+[aeiouy]{_APOS_IN_WORD}[aeiou]{_LETTER}*|{_APOS}cause"
         rf"|cont'd\.?|nor'easter|c'mon|e'er|s'mores|ev'ry|li'l|nat'l|o{_APOS_IN_WORD}o)",
         rf"(y{_APOS})(?={_LETTER})",
@@ -95,8 +95,8 @@ _RULES = tuple(
         rf"((?:{_BEFORE_LOWER}|{_BEFORE_UPPER}|{_ACRONYM}|[A-Za-z])\.)",
         rf"((?-i:{_CASED})\.)",
         rf"((?:{_WORD}|\d{_ALNUM}*)\.)[,;:]",
-        r"(\([0-9]{2,3}\)\u00a0?[0-9]{3,4}[-\u00a0]?[0-9]{3,5}|(?:\+\+?)?(?:[0-9]{1,4}[-\u00a0])?[0-9]{2,4}[-\u00a0]"
-        r"[0-9]{3,4}[-\u00a0]?[0-9]{3,5}|(?:(?:\+\+?)?[0-9]{1,4}\.)?[0-9]{2,4}\.[0-9]{3,4}\.[0-9]{3,5})",
+        r"(\([0-9]{2,3}\)\u00a0?[0-9]{3,4}[-\u00a0]?[0-9]{3,5}|(?:\+\+?)?(?:[0-9]{2,4}[-\u00a0])?[0-9]{2,4}[-\u00a0]"
+        r"[0-9]{3,4}[-\u00a0]?[0-9]{3,5}|(?:(?:\+\+?)?[0-9]{2,4}\.)?[0-9]{2,4}\.[0-9]{3,4}\.[0-9]{3,5})",
         r"([<>]?[:;=](?-i:[-o*']?[()DPdpO\\{@|\[\]]))(?![A-Za-z0-9])",
         r"([-^x=~<>']_[-^x=~<>']|\([-^x=~<>'][_.]?[-^x=~<>']\))",
         r"(<<|>>|<|>|&lt;|&gt;)",

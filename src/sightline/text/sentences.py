@@ -6,8 +6,8 @@ would call the sentences of the same text: marks that stand alone stay with what
 where no blank stands, and a blank line always ends a sentence.
 
 Punkt asks of the word after an abbreviation or an ellipsis how it was written in the newspaper it learned from.
-That is kept here for the words with which our own stories and captions begin their sentences (starts.txt);
-any other capitalised word counts as a name.
+That is kept here for the words that stories, captions and web texts use at least three times (starts.txt); any
+other capitalised word counts as a name.
 """
 
 import re

@@ -16,8 +16,9 @@ from sightline.generate.drawing import picture_seed
 from sightline.generate.searching import Next, joined, sampled, searched
 from sightline.generate.trained import FILE, About
 from sightline.resources import MODELS, Resource, shared
+from sightline.threads import cores
 from sightline.vision.pocket_network import FOLDER as IMAGES
-from sightline.vision.pocket_network import cores, open_network, pocket_network
+from sightline.vision.pocket_network import open_network, pocket_network
 
 LOOK: Final = "look.onnx"
 WRITE: Final = "write.onnx"

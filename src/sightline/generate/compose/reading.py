@@ -34,10 +34,6 @@ DOING: Final = re.compile(
     re.IGNORECASE,
 )
 """`he is doing it`, before the reason itself."""
-CONNECTIVES: Final = (
-    "because", "since", "so that", "in order to", "due to", "as ", "for ", "to ", "so ", "just for", "just to",
-    "while", "after", "before",
-)  # fmt: skip
 CONTRACTIONS: Final = (
     (r"\b(he|she|it|that|there|who|what)['’]s\b", r"\1 is"),
     (r"\b(they|we|you)['’]re\b", r"\1 are"),

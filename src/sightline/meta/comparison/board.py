@@ -49,7 +49,7 @@ class Board:
     def __init__(self) -> None:
         self.columns: dict[str, dict[str, Column]] = {}
         self.failures: dict[str, dict[str, dict[str, str]]] = {}
-        """By metric and system, the reason of each item without a score."""
+        """By metric and system, the reason of each item, or line that is none, without a score."""
         self._metrics: dict[str, Metric | None] = {}
         self._seen: set[tuple[str, str, str]] = set()
 
@@ -87,7 +87,9 @@ class Board:
     def fail(self, failure: Failure) -> None:
         system = UNNAMED if failure.system is None else failure.system
         self._column(failure.metric, system).failed += 1
-        self.failures.setdefault(failure.metric, {}).setdefault(system, {})[failure.id] = failure.reason
+        self.failures.setdefault(failure.metric, {}).setdefault(system, {})[failure.id or failure.source] = (
+            failure.reason
+        )
 
     @property
     def metrics(self) -> list[str]:
@@ -104,6 +106,11 @@ class Board:
             known = spec.partition(":")[0] in set(metrics)
             self._metrics[spec] = make_metric(spec) if known else None
         return self._metrics[spec]
+
+    def counts_faults(self, spec: str) -> bool:
+        """Whether lower is better."""
+        found = self.metric(spec)
+        return found is not None and found.lower_is_better
 
     def level(self, spec: str, systems: Iterable[str]) -> str:
         """Whether systems are compared by their corpus-level values or by means."""

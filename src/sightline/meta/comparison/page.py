@@ -13,13 +13,13 @@ from sightline.items import Failure, Item, Score
 from sightline.meta.comparison.board import Board
 from sightline.meta.comparison.contest import SAMPLES
 from sightline.meta.comparison.distance import PARTS, squashed
+from sightline.meta.comparison.files import chance, published
 from sightline.meta.comparison.makings import Making, Wording, makings, wordings
-from sightline.meta.comparison.output import chance, published
 from sightline.meta.comparison.page_items import first, listed, most_apart, ordered, total
 from sightline.meta.comparison.page_why import side, why
 from sightline.meta.comparison.reasons import Reason, reasons
 from sightline.meta.comparison.verdict import Comparison
-from sightline.meta.comparison.words import interval, size, verdicts
+from sightline.meta.comparison.words import how, interval, named, size, verdicts
 from sightline.report import overview, page
 from sightline.report.gather import Gathered
 from sightline.report.page import Markup, clean, number, source
@@ -66,7 +66,7 @@ class Told:
 
     @cached_property
     def reasons(self) -> list[Reason]:
-        """Why systems are lower."""
+        """Why systems are worse."""
         if self.found.human is not None:
             return []  # higher is not better there
         return reasons(self.found, self.board, self.made, self.said)
@@ -165,9 +165,14 @@ def _how(found: Comparison) -> str:
     unit = counted(2, "picture" if found.noun == "caption" else found.noun).removeprefix("2 ")
     return (
         f"Differences with 95 % intervals from a paired bootstrap over {unit}; p by approximate randomisation, after"
-        f" Holm's correction over {counted(len(found.pairs), 'comparison')}. \u201cHigher\u201d is said where p < .05."
+        f" Holm's correction over {counted(len(found.pairs), 'comparison')}. {_said(found)} is said where p < .05."
         + ("" if pair.low is not None else " One item leaves no interval.")
     )
+
+
+def _said(found: Comparison) -> str:
+    words = dict.fromkeys(how(pair.faults).capitalize() for pair in found.pairs)
+    return " or ".join(f"\u201c{word}\u201d" for word in words)
 
 
 def _forests(found: Comparison) -> Markup:
@@ -191,7 +196,7 @@ def _forests(found: Comparison) -> Markup:
             Markup(
                 '<article class="card"><header><h3><code>{}</code></h3><p class="quiet small">{}</p></header>'
                 "{}</article>"
-            ).format(clean(metric), f"difference of {level}", plot)
+            ).format(clean(named(metric, pairs[0].faults)), f"difference of {level}", plot)
         )  # fmt: skip
     return Markup('<div class="cards forests">{}</div>').format(Markup("").join(drawn))
 
@@ -288,20 +293,8 @@ def _distributions(found: Comparison, board: Board, shared: Mapping[str, set[str
 
 
 def _pairs(found: Comparison) -> page.Section:
-    columns = [
-        "metric",
-        "a",
-        "b",
-        "a − b",
-        "95 % interval",
-        "p",
-        "p (Holm)",
-        "a higher",
-        "ties",
-        "b higher",
-        "n",
-        "detectable",
-    ]
+    columns = ["metric", "a", "b", "a − b", "95 % interval", "p", "p (Holm)", "a wins", "ties", "b wins", "n",
+               "detectable"]  # fmt: skip
     rows = [
         [pair.metric, pair.a, pair.b, Markup("<strong>{}</strong>").format(size(one.difference)),
          Markup('<span class="keep">{}</span>').format(interval(pair)[8:-1] or "–"),

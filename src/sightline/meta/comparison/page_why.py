@@ -1,4 +1,4 @@
-"""Why a system is lower: what its scores are made of beside the others', and the phrases and words that cost it."""
+"""Why a system is worse: what its scores are made of beside the others', and the phrases and words that cost it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,6 +7,7 @@ from sightline.charts import counted
 from sightline.meta.comparison.makings import SHOWN, Making, Wording, costly, more_of, part_rows
 from sightline.meta.comparison.reasons import Reason
 from sightline.meta.comparison.verdict import Comparison
+from sightline.meta.comparison.words import named
 from sightline.report import page
 from sightline.report.page import Markup, clean
 
@@ -21,7 +22,7 @@ def why(
     told: Sequence[Reason],
     linked: bool,
 ) -> page.Section | None:
-    """Sentences of who is lower and why; cards: the parts of each metric's scores, the phrases that cost, the words.
+    """Sentences of who is worse and why; cards: the parts of each metric's scores, the phrases that cost, the words.
 
     `linked` sentences lead to the items that they are about.
     """
@@ -39,14 +40,18 @@ def why(
                 Markup("").join(cards),
             )
         )
-    intro = "Where a system that is lower loses, and in what its scores are made of." if told else ""
+    intro = (
+        "Where a system loses that is worse beyond chance, and in what its scores are made of."
+        if told
+        else ""
+    )
     return page.Section("Why", Markup("").join(parts), intro)
 
 
 def _reasons(told: Sequence[Reason], found: Comparison, linked: bool) -> Markup:
     return Markup("").join(
         Markup('<li><p><code>{}</code> {} {}</p><p>{} <span class="quiet">{}</span></p></li>').format(
-            clean(reason.metric),
+            clean(named(reason.metric, reason.faults)),
             _marked(reason, found.systems),
             _link(reason, found) if linked else "",
             clean(reason.cause),
@@ -62,13 +67,13 @@ def _marked(reason: Reason, systems: Sequence[str]) -> Markup:
         Markup('<span class="system side-{}" dir="auto">{}</span>').format(side(name, systems), clean(name))
         for name in (reason.loser, reason.winner)
     ]
-    return Markup("{} is lower than {}").format(*chips)
+    return Markup("{} {} {}").format(chips[0], reason.stands, chips[1])
 
 
 def _link(reason: Reason, found: Comparison) -> Markup:
     places = (
-        found.systems.index(reason.winner),
-        found.systems.index(reason.loser),
+        found.systems.index(reason.row["higher"]),
+        found.systems.index(reason.row["lower"]),
         found.metrics.index(reason.metric),
     )
     return Markup('<a href="#versus-{}-{}-{}">side by side</a>').format(*places)

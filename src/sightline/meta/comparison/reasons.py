@@ -1,4 +1,4 @@
-"""Why a system is lower than another, in sentences: where it loses, and in what its scores are made of."""
+"""Why a system is worse than another, in sentences: where it loses, and in what its scores are made of."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +11,7 @@ from sightline.charts import counted, number
 from sightline.meta.comparison.board import Board
 from sightline.meta.comparison.makings import Making, Part, Wording, more_of
 from sightline.meta.comparison.verdict import Comparison, Pair
+from sightline.meta.comparison.words import how, named
 
 CAUSES = {
     "share of phrases not seen": (-1, "more of its phrases are not seen in the pictures"),
@@ -53,7 +54,7 @@ LONGER = 1.2
 
 @dataclass(frozen=True)
 class Reason:
-    """Why one system is lower than another in a metric."""
+    """Why one system is worse than another in a metric."""
 
     metric: str
     loser: str
@@ -64,23 +65,32 @@ class Reason:
     half: int
     """In so many items, those it loses most in, lies half of all it loses."""
     noun: str
+    faults: bool = False
+    """Whether the metric counts faults: the loser is the higher one."""
     because: list[str] = field(default_factory=list)
 
     @property
     def row(self) -> dict[str, Any]:
         """As compare.json has it."""
-        return {"metric": self.metric, "lower": self.loser, "higher": self.winner, "why": self.sentence}
+        lower, higher = (self.winner, self.loser) if self.faults else (self.loser, self.winner)
+        return {"metric": self.metric, "lower": lower, "higher": higher, "why": self.sentence}
+
+    @property
+    def stands(self) -> str:
+        """How the loser is beside the winner."""
+        return f"is {how(not self.faults)} than"
 
     @property
     def sentence(self) -> str:
-        return f"{self.metric}: {self.loser} is lower than {self.winner}. {self.cause} {self.where}"
+        return f"{named(self.metric, self.faults)}: {self.loser} {self.stands} {self.winner}. {self.cause} {self.where}"
 
     @property
     def where(self) -> str:
         n = self.lost + self.won + self.tied
         half = f"; half of what it loses lies in {self.half:,} of them" if self.half < self.lost else ""
-        counts = f"higher in {self.won:,}, the same in {self.tied:,}"
-        return f"Lower in {self.lost:,} of {counted(n, self.noun)}, {counts}{half}."
+        worse, better = how(not self.faults), how(self.faults)
+        counts = f"{better} in {self.won:,}, the same in {self.tied:,}"
+        return f"{worse.capitalize()} in {self.lost:,} of {counted(n, self.noun)}, {counts}{half}."
 
     @property
     def cause(self) -> str:
@@ -96,18 +106,20 @@ def reasons(
     made: Mapping[str, Mapping[str, Making]],
     said: Mapping[str, Wording],
 ) -> list[Reason]:
-    """For each metric the systems that are lower beyond chance, beside the best or the one all are compared with."""
+    """For each metric the systems that are worse beyond chance, beside the best or the one all are compared with."""
     every = []
     for metric in found.metrics:
         for pair in _told(found, metric):
             winner = str(pair.winner)
             loser = pair.b if winner == pair.a else pair.a
-            gaps = _gaps(board, metric, winner, loser)
+            gaps = _gaps(board, metric, winner, loser) * (-1 if pair.faults else 1)
             one = pair.contest
             lost, won = (one.wins, one.losses) if winner == pair.a else (one.losses, one.wins)
             because = _because(metric, made.get(metric, {}), said, winner, loser, found.noun)
             half = _half(gaps[gaps > 0])
-            every.append(Reason(metric, loser, winner, lost, won, one.ties, half, found.noun, because))
+            every.append(
+                Reason(metric, loser, winner, lost, won, one.ties, half, found.noun, pair.faults, because)
+            )
     return every
 
 

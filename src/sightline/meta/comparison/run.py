@@ -16,6 +16,7 @@ from sightline.io.scores import SCORES, ScoreWriter, read_scores
 from sightline.items import Failure, Item, Score
 from sightline.meta.comparison.board import UNNAMED, Board, no_number
 from sightline.meta.comparison.contest import SAMPLES
+from sightline.meta.comparison.files import write_comparison
 from sightline.meta.comparison.kept_folder import (
     digest_of,
     is_own,
@@ -24,9 +25,8 @@ from sightline.meta.comparison.kept_folder import (
 )
 from sightline.meta.comparison.makings import Making, noted
 from sightline.meta.comparison.one_measure import measured_alike
-from sightline.meta.comparison.output import write_comparison
 from sightline.meta.comparison.page import Told, write_page
-from sightline.meta.comparison.sources import SystemSource
+from sightline.meta.comparison.sources import SystemSource, named
 from sightline.meta.comparison.verdict import Comparison, compared
 from sightline.meta.rivals import with_rivals
 from sightline.metrics import Metric
@@ -209,12 +209,7 @@ def _noun(summary: Mapping[str, Any], asked: Asked) -> str:
 
 def _of_faults(board: Board) -> list[str]:
     """Which metrics are to be read the other way."""
-    known = {spec: board.metric(spec) for spec in board.columns}
-    return [
-        f"{spec} counts faults: lower is better"
-        for spec, found in known.items()
-        if found and found.lower_is_better
-    ]
+    return [f"{spec} counts faults: lower is better" for spec in board.columns if board.counts_faults(spec)]
 
 
 def _of_failures(board: Board) -> list[str]:
@@ -246,4 +241,4 @@ def write_told(out: ResultFolder, told: Told) -> Comparison:
 
 
 def _with_system(item: Item | BadLine) -> Item | BadLine:
-    return item if isinstance(item, BadLine) or item.system is not None else replace(item, system=UNNAMED)
+    return item if isinstance(item, BadLine) or item.system is not None else named(item, UNNAMED)

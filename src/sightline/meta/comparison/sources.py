@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sightline.errors import BadLine, UsageError
+from sightline.io.counting import STDIN
 from sightline.io.scores import FAILURES, read_failures
 from sightline.items import Failure, Item, Score
 from sightline.meta.comparison.score_tables import holds_scores, scores_in
@@ -26,7 +27,11 @@ class SystemSource:
 
     @property
     def holds_scores(self) -> bool:
-        return holds_scores(self.path)
+        return not self.is_stdin and holds_scores(self.path)
+
+    @property
+    def is_stdin(self) -> bool:
+        return str(self.path) == STDIN
 
     @property
     def finished(self) -> Finished | None:
@@ -37,10 +42,10 @@ class SystemSource:
 
     def items(self, reading: Reading) -> Iterator[Item | BadLine]:
         for item in reading(self.path):
-            if self.name is None or isinstance(item, BadLine):
-                yield item
-            elif self.only is None or item.system == self.only:
-                yield replace(item, system=self.name)
+            if self.only is None or item.system == self.only:
+                yield named(item, self.name or item.system)
+            elif isinstance(item, BadLine) and item.system is None:
+                yield item  # whose it is, nobody knows
 
     def scores(self) -> Iterator[Score]:
         systems: set[str | None] = set()
@@ -65,6 +70,11 @@ class SystemSource:
                     yield failure if self.name is None else replace(failure, system=self.name)
 
 
+def named(item: Item | BadLine, system: str | None) -> Item | BadLine:
+    """The item, or line that is none, of this system."""
+    return item.of(system) if isinstance(item, BadLine) else replace(item, system=system)
+
+
 def named_sources(
     given: Sequence[str], *, sides: tuple[str | None, str | None] = (None, None)
 ) -> list[SystemSource]:
@@ -84,6 +94,8 @@ def named_sources(
     for name, times in Counter(source.name for source in found).items():
         if times > 1:
             raise UsageError(f"{times} of the files are named {name}; give each a name of its own")
+    if sum(source.is_stdin for source in found) > 1:
+        raise UsageError("-: what comes in on stdin can be one of the files, not several")
     if len({source.holds_scores for source in found}) > 1 and len(plain) != 2:
         texts = ", ".join(str(source.path) for source in found if not source.holds_scores)
         raise UsageError(
@@ -100,6 +112,8 @@ def _source(text: str) -> SystemSource:
         raise UsageError(f"{text}: a system's name is missing before the =")
     else:
         source = SystemSource(Path(path), name.strip())
+    if source.is_stdin:
+        return source
     if not source.path.exists():
         raise UsageError(f"{source.path}: there is no such file or folder")
     if source.path.is_dir() and not source.holds_scores:

@@ -1,7 +1,7 @@
 """Systems compared: every pair in every metric, over the items that both have a score for."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
@@ -31,13 +31,15 @@ class Pair:
     only_a: tuple[str, ...] = ()
     """Items that only a has a score for: they are left out."""
     only_b: tuple[str, ...] = ()
+    faults: bool = False
+    """Whether the metric counts faults: the lower system is the better one, and wins."""
 
     @property
     def winner(self) -> str | None:
-        """The system that is higher beyond chance, all that was compared counted; None where that is not shown."""
+        """The system that is better beyond chance, all that was compared counted; None where that is not shown."""
         if self.contest.p_holm is None or self.contest.p_holm >= 0.05:
             return None
-        return self.a if self.contest.difference > 0 else self.b
+        return self.a if (self.contest.difference > 0) != self.faults else self.b
 
 
 @dataclass(frozen=True)
@@ -169,9 +171,15 @@ def _fought(
         outcomes.update(zip(numbers, found, strict=True))
     told = corrected([outcomes[number] for number in range(len(met))])
     return [
-        Pair(m.spec, m.a, m.b, levels[m], contest, *_left_out(board, m))
+        Pair(m.spec, m.a, m.b, levels[m], _won(contest, faults), *_left_out(board, m), faults)
         for m, contest in zip(met, told, strict=True)
+        for faults in [board.counts_faults(m.spec)]
     ]
+
+
+def _won(contest: Contest, faults: bool) -> Contest:
+    """An item is won by the better of its two scores: by the lower one of a metric that counts faults."""
+    return replace(contest, wins=contest.losses, losses=contest.wins) if faults else contest
 
 
 def _left_out(board: Board, met: _Meeting) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -1,10 +1,10 @@
-"""A comparison in sentences: who is higher in what, by how much, and what could not be told apart."""
+"""A comparison in sentences: who is better in what, by how much, and what could not be told apart."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sightline.charts import counted, enumerated, number
-from sightline.meta.comparison.output import chance, headline
+from sightline.meta.comparison.files import chance, headline
 from sightline.meta.comparison.verdict import Comparison, Pair
 
 Systems = Mapping[str, Mapping[str, Mapping[str, Any]]]
@@ -28,26 +28,36 @@ def _verdict(found: Comparison, systems: Systems, metric: str) -> str:
 
 def _of_two(pair: Pair, noun: str) -> str:
     one = pair.contest
-    first, second, values = (
-        (pair.a, pair.b, (one.a, one.b)) if one.difference >= 0 else (pair.b, pair.a, (one.b, one.a))
-    )
+    ahead = (one.difference <= 0) if pair.faults else (one.difference >= 0)
+    first, second, values = (pair.a, pair.b, (one.a, one.b)) if ahead else (pair.b, pair.a, (one.b, one.a))
     gap, between = size(abs(one.difference)), interval(pair, turned=one.difference < 0)
     counts = (one.wins, one.losses) if first == pair.a else (one.losses, one.wins)
-    higher = (
-        f"{first} scores higher in {counted(counts[0], noun)}, {second} in {counts[1]:,}; {one.ties:,} tie"
+    better, metric = how(pair.faults), named(pair.metric, pair.faults)
+    wins = (
+        f"{first} scores {better} in {counted(counts[0], noun)}, {second} in {counts[1]:,}; {one.ties:,} tie"
     )
     if one.wins == one.losses == 0:
-        return f"{pair.metric}: {pair.a} and {pair.b} have the same score in {_every(one.n, noun)}."
+        return f"{metric}: {pair.a} and {pair.b} have the same score in {_every(one.n, noun)}."
     if pair.winner is None:
         shown = f"; {size(one.detectable)} could have been shown" if one.detectable else ""
         return (
-            f"{pair.metric}: {first} and {second} are not told apart ({number(values[0], 4)} and"
-            f" {number(values[1], 4)}, difference {gap}{between}, p {chance(one.p_holm)}{shown}). {higher}."
+            f"{metric}: {first} and {second} are not told apart ({number(values[0], 4)} and"
+            f" {number(values[1], 4)}, difference {gap}{between}, p {chance(one.p_holm)}{shown}). {wins}."
         )
     return (
-        f"{pair.metric}: {first} is higher than {second}, {number(values[0], 4)} against {number(values[1], 4)},"
-        f" by {gap}{between}, p {chance(one.p_holm)}. {higher}."
+        f"{metric}: {first} is {better} than {second}, {number(values[0], 4)} against {number(values[1], 4)},"
+        f" by {gap}{between}, p {chance(one.p_holm)}. {wins}."
     )
+
+
+def how(faults: bool) -> str:
+    """How the better of two systems is in a metric."""
+    return "lower" if faults else "higher"
+
+
+def named(metric: str, faults: bool) -> str:
+    """A metric; where it counts faults, with the word that it is read the other way."""
+    return f"{metric} (lower is better)" if faults else metric
 
 
 def _every(n: int, noun: str) -> str:
@@ -58,26 +68,34 @@ def _of_many(metric: str, pairs: Sequence[Pair], systems: Systems, against: str 
     beaten = {(pair.winner, pair.b if pair.winner == pair.a else pair.a) for pair in pairs if pair.winner}
     names = list(dict.fromkeys(name for pair in pairs for name in (pair.a, pair.b)))
     values = {name: headline(systems.get(name, {}).get(metric)) for name in names}
-    ranked = sorted(names, key=lambda name: -(values[name] or 0.0))
-    told = f"{metric}: " + ", ".join(f"{name} {number(values[name], 4)}" for name in ranked) + "."
+    faults = pairs[0].faults
+    better, worse = how(faults), how(not faults)
+    ranked = sorted(names, key=lambda name: (values[name] or 0.0) * (1 if faults else -1))
+    told = (
+        f"{named(metric, faults)}: " + ", ".join(f"{name} {number(values[name], 4)}" for name in ranked) + "."
+    )
     if against is not None:
         others = [name for name in ranked if name != against]
-        above = [name for name in others if (name, against) in beaten]
-        below = [name for name in others if (against, name) in beaten]
-        rest = [name for name in others if name not in above and name not in below]
+        ahead = [name for name in others if (name, against) in beaten]
+        behind = [name for name in others if (against, name) in beaten]
+        rest = [name for name in others if name not in ahead and name not in behind]
         parts = [
-            f"{enumerated(group)} {'is' if len(group) == 1 else 'are'} {how} {against}"
-            for group, how in ((above, "higher than"), (below, "lower than"), (rest, "not told apart from"))
+            f"{enumerated(group)} {'is' if len(group) == 1 else 'are'} {stands} {against}"
+            for group, stands in (
+                (ahead, f"{better} than"),
+                (behind, f"{worse} than"),
+                (rest, "not told apart from"),
+            )
             if group
         ]
         return f"{told} {'; '.join(parts)}."
     best = ranked[0]
-    below = [name for name in ranked[1:] if (best, name) in beaten]
-    level = [name for name in ranked[1:] if name not in below]
-    if not below:
-        return f"{told} {best}, the highest, is not told apart from {enumerated(level)}."
+    behind = [name for name in ranked[1:] if (best, name) in beaten]
+    level = [name for name in ranked[1:] if name not in behind]
+    if not behind:
+        return f"{told} {best}, the {better[:-2]}est, is not told apart from {enumerated(level)}."
     close = f", and not told apart from {enumerated(level)}" if level else ""
-    return f"{told} {best} is higher than {enumerated(below)} beyond chance{close}."
+    return f"{told} {best} is {better} than {enumerated(behind)} beyond chance{close}."
 
 
 def size(value: float | None) -> str:

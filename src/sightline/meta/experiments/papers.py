@@ -67,7 +67,7 @@ class Cuts:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReferencesAsked:
     """How far `references` goes: `references:most=5`."""
 
     most: int | None = None
@@ -81,7 +81,7 @@ def make_experiment(spec: str) -> tuple[str, Callable[[ExperimentTask], Experime
     if name == "splits":
         return name, partial(split_at, cuts=build(Cuts, name, options))
     if name == "references":
-        return name, partial(up_to_references, asked=build(Asked, name, options))
+        return name, partial(up_to_references, asked=build(ReferencesAsked, name, options))
     build(Nothing, name, options)
     return name, found
 
@@ -161,10 +161,10 @@ def ablation(given: ExperimentTask) -> ExperimentTable:
 @experiments.add("references")
 def number_of_references(given: ExperimentTask) -> ExperimentTable:
     """Correlation against the number of references (RoViST, Figure 4)."""
-    return up_to_references(given, Asked())
+    return up_to_references(given, ReferencesAsked())
 
 
-def up_to_references(given: ExperimentTask, asked: Asked) -> ExperimentTable:
+def up_to_references(given: ExperimentTask, asked: ReferencesAsked) -> ExperimentTable:
     """The same items with one reference, two, … up to what is asked for: those that have so many."""
     counts = sorted((len(item.references) for item in given.items), reverse=True)
     most = asked.most if asked.most is not None else counts[(len(counts) - 1) // 2] if counts else 0

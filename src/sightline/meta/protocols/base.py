@@ -1,21 +1,18 @@
 """What a protocol is: the rows of a study that are kept, their references, what one observation is."""
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypedDict, TypeVar
 
 from sightline.errors import BadLine, UsageError
-from sightline.io import Reader, TableFile, read_rows
+from sightline.io import Reader, TableFile
 from sightline.items import Item
 from sightline.meta.ratings import Scale
 from sightline.registry import Registry, build, parse_spec
 
-WHOLE = ".whole"
-"""Marks a folder of the cache that holds all pictures of its Parquet file."""
-COCO, FLICKR8K = ("coco_eval.parquet", "id"), ("flickr8k_eval.parquet", "file")
-"""Pictures in one file, and the column that names them."""
+COCO, FLICKR8K = "coco_eval.parquet", "flickr8k_eval.parquet"
+"""Pictures in one file."""
 TEXTS = ("annotations", "Flickr8k_text", "flickr8k", "composite")
 """Folders in which the published archives have their files of text."""
 Observations = Literal["each", "mean"]
@@ -135,21 +132,7 @@ def rating(value: Any, low: float, high: float, where: str) -> float:
     return number
 
 
-def pictures_of(data: Path, parquet: str, key: str) -> Path:
-    """Where a data set's pictures lie. Those of a Parquet file (named by its column `key`) go to the cache, once."""
-    from sightline.pipeline.settings import default_cache
-
+def pictures_of(data: Path, parquet: str) -> Path:
+    """Where a data set's pictures lie: in one Parquet file, or as files of their own."""
     source = data / parquet
-    if not source.is_file():
-        return data
-    state = source.stat()
-    folder = default_cache() / "pictures" / f"{source.stem}-{state.st_size}-{state.st_mtime_ns}"
-    if (folder / WHOLE).is_file():
-        return folder
-    folder.mkdir(parents=True, exist_ok=True)
-    for _, row in read_rows(source, [key, "image"]):
-        part = folder / f".{row[key]}.{os.getpid()}.part"
-        part.write_bytes(row["image"])
-        part.replace(folder / f"{row[key]}.webp")
-    (folder / WHOLE).touch()
-    return folder
+    return source if source.is_file() else data

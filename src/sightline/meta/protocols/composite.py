@@ -56,8 +56,8 @@ Flicker8k_Dataset/, flickr30k-images/  their photos
         paths = [one] if one else [path for path in parts if path] or [find(data, *ONE, *PUBLISHED)]
         reader = Reader(data, coco_captions(data), maybe(data, *CAPTIONS), maybe(data, *FLICKR30K), self.own)
         albums = {
-            "coco": Album(pictures_of(data, *COCO)),
-            "flickr8k": Album(pictures_of(data, *FLICKR8K)),
+            "coco": Album.at(pictures_of(data, COCO)),
+            "flickr8k": Album.at(pictures_of(data, FLICKR8K)),
         } if pictures else {}  # fmt: skip
         found = [_kept(item, albums) for path in paths for item in self.read(reader, path) if item.references]
         if not found:

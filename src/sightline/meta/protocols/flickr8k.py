@@ -32,7 +32,7 @@ class Flickr8kProtocol(Protocol):
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
         path = find(data, *self.files)
         captions = maybe(data, *CAPTIONS) if path.suffix == ".json" else find(data, *CAPTIONS)
-        album = pictures_of(data, *FLICKR8K) if pictures else data
+        album = pictures_of(data, FLICKR8K) if pictures else data
         reader = Reader(album, captions, self.references)
         return list(self._kept(self.read(reader, path)))
 

@@ -79,7 +79,7 @@ class Foiled(Pairs):
 {TREE}"""
 
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
-        album = pictures_of(data, *COCO) if pictures else data
+        album = pictures_of(data, COCO) if pictures else data
         reader = FoilReader(album, self.keep)
         return [
             grouped(item, item.images[0].name)

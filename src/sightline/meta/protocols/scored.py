@@ -6,22 +6,22 @@ from typing import ClassVar, Literal
 
 from sightline.errors import UsageError
 from sightline.io.base import Reader
-from sightline.io.cxc import Cxc as CxcReader
-from sightline.io.nebula import Nebula as NebulaReader
+from sightline.io.cxc import Cxc
+from sightline.io.nebula import Nebula
 from sightline.io.table import TableFile
-from sightline.io.thumb import Thumb as ThumbReader
+from sightline.io.thumb import Thumb
 from sightline.items import Item
 from sightline.meta.protocols.base import COCO, Protocol, find, grouped, maybe, pictures_of, protocol
 from sightline.meta.protocols.coco import TREE
 
 THUMB = ("mscoco_THumB-1.0.jsonl", "thumb.jsonl", "THumB.jsonl")
-THUMB_REFERENCES = ("mscoco_references.jsonl", "thumb_references.jsonl")
+THUMB_REFERENCES = ("mscoco_references.json", "mscoco_references.jsonl", "thumb_references.jsonl")
 SITS = ("sits_test.csv", "sits_val.csv")
 
 
 @protocol("thumb")
 @dataclass(frozen=True)
-class Thumb(Protocol):
+class ThumbProtocol(Protocol):
     """Captions of 500 COCO photos by four systems and by people, rated for precision and recall."""
 
     people: Literal["keep", "drop"] = "keep"
@@ -36,13 +36,13 @@ class Thumb(Protocol):
     headline: ClassVar[str] = "pearson"
     overall = False
     tree = f"""mscoco_THumB-1.0.jsonl                 JSON Lines with SYS, seg_id, hyp, image, P, R, human_score
-mscoco_references.jsonl                JSON Lines with seg_id, refs; for metrics with references
+mscoco_references.json                 JSON Lines with seg_id, refs; for metrics with references
 {TREE}"""
 
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
-        album = pictures_of(data, *COCO) if pictures else data
+        album = pictures_of(data, COCO) if pictures else data
         references = maybe(data, *THUMB_REFERENCES) or _fitting(data, "*.jsonl", {"seg_id", "refs"})
-        reader = ThumbReader(album, references, self.people)
+        reader = Thumb(album, references, self.people)
         path = maybe(data, *THUMB) or _one(data, "*.jsonl", reader, THUMB)
         return _whole(reader, path)
 
@@ -57,14 +57,14 @@ class _ZeroToOne(Protocol):
     files: ClassVar[tuple[str, ...]]
 
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
-        reader = NebulaReader(pictures_of(data, *COCO) if pictures else data)
+        reader = Nebula(pictures_of(data, COCO) if pictures else data)
         found = self.read(reader, maybe(data, *self.files) or _one(data, "*.[jc]s*", reader, self.files))
         return [grouped(item, item.images[0].name) for item in found]
 
 
 @protocol("nebula")
 @dataclass(frozen=True)
-class Nebula(_ZeroToOne):
+class NebulaProtocol(_ZeroToOne):
     """Captions of many systems with people's score from 0 to 1 (DENEB's benchmark)."""
 
     source = "Nebula (Matsuda et al. 2024)"
@@ -76,7 +76,7 @@ images/ …                              the pictures by imgid, also right here"
 
 @protocol("polaris")
 @dataclass(frozen=True)
-class Polaris(_ZeroToOne):
+class PolarisProtocol(_ZeroToOne):
     """Captions of ten systems with people's score from 0 to 1 (Polos's benchmark)."""
 
     source = "Polaris (Wada et al. 2024)"
@@ -88,7 +88,7 @@ images/ …                              the pictures by imgid, also right here"
 
 @protocol("cxc")
 @dataclass(frozen=True)
-class Cxc(Protocol):
+class CxcProtocol(Protocol):
     """How similar captions and photos of COCO are, own and foreign ones, 0 to 5."""
 
     source = "Crisscrossed Captions (Parekh et al. 2021), SITS"
@@ -104,8 +104,8 @@ class Cxc(Protocol):
 {TREE}"""
 
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
-        album = pictures_of(data, *COCO) if pictures else data
-        reader = CxcReader(album, find(data, "captions_val2014.json"))
+        album = pictures_of(data, COCO) if pictures else data
+        reader = Cxc(album, find(data, "captions_val2014.json"))
         return [grouped(item, item.images[0].name) for item in self.read(reader, find(data, *SITS))]
 
 

@@ -34,7 +34,7 @@ class VicrProtocol(Protocol):
     high = 5
 
     def items(self, data: Path, pictures: bool = True) -> list[Item]:
-        album = pictures_of(data, *COCO) if pictures else data
+        album = pictures_of(data, COCO) if pictures else data
         reader = Reader(album, self.subset, coco_captions(data))
         items = self.read(reader, maybe(data, *FILES) or _only_one(data, reader))
         return [grouped(item, picture_key(item.id.rpartition("#")[0])) for item in items]

@@ -156,7 +156,8 @@ function versus(sides, which) {
   });
   const gap = told.every((side) => side.found) ? told[0].found.score - told[1].found.score : null;
   const heads = told.map((side) => {
-    const lead = gap === null || gap === 0 ? null : (gap > 0) === (side.side === 0) ? el('span', { class: 'lead' }, `higher by ${number(Math.abs(gap))}`) : null;
+    const better = gap !== null && gap !== 0 && ((gap > 0) === (side.side === 0)) !== metric.faults;
+    const lead = better ? el('span', { class: 'lead' }, `${metric.faults ? 'lower' : 'higher'} by ${number(Math.abs(gap))}`) : null;
     const value = side.found ? number(side.found.score) : side.line ? `no score: ${side.failed.get(which) ?? 'this metric did not look at it'}` : 'has no such item';
     return el('p', { class: 'side-head' }, chip(side.system, side.hue), el('strong', {}, value), lead);
   });

@@ -3,6 +3,7 @@
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Form, Request, Response
+from sqlalchemy import Connection
 
 from sightline.server import charts
 from sightline.server.desk import acting, looking
@@ -51,11 +52,12 @@ def remove(
         rater, given = moderation.whose(connection, desk.stored, code)
     if sure != "yes":
         return desk.page("staff/remove.html", rater=rater, given=given)
-    desk.do(
-        lambda c: moderation.remove_rater(c, desk.stored, code),
-        "rater's data removed",
-        f"{code}: {given} answers",
-    )
+
+    def erase(connection: Connection) -> None:
+        moderation.remove_rater(connection, desk.stored, code)
+        desk.server.private.note_removed(code)  # before it is on disk: better twice than not at all
+
+    desk.do(erase, "rater's data removed", f"{code}: {given} answers")
     return desk.back("/raters")
 
 

@@ -39,14 +39,14 @@ def login(
     csrf: Annotated[str, Form()] = "",
 ) -> Response:
     check_csrf(request, csrf)
-    check_limit(request, "login")
-    check_limit(request, "login", f"name:{name[:100]}")
     server, session = server_of(request), session_of(request)
+    check_limit(request, "login")
     with server.database.read() as connection:
         known = staff.log_in(connection, name, password)
     if known is None:
         server.write_now(lambda c: staff.note(c, "?", "login failed", name[:100], address_of(request)))
         return page(request, "staff/login.html", 403, fault="Name or password is wrong.")
+    server.limits.give_back("login", address_of(request))
     session.id = secrets.token_hex(16)  # whoever knew the session before knows nothing of this one
     session.staff = (*known, server.clock())
     server.write_now(lambda c: staff.note(c, name, "login", "", address_of(request)))

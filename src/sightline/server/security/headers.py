@@ -1,7 +1,9 @@
 """Around every answer: what browsers may do, how much may be sent in, no word of inner faults."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from typing import Any
 
 from starlette.datastructures import MutableHeaders
@@ -27,6 +29,8 @@ HEADERS = {
 _RAW = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 HSTS = (b"strict-transport-security", b"max-age=31536000")
 SMALL, LARGE = 256 * 1024, 25 * 2**20
+PATIENCE = 10.0
+"""Seconds for which the rest of what is too much is waited for."""
 LARGE_PATHS = ("/staff/studies/",)
 log = logging.getLogger("sightline.server")
 
@@ -85,12 +89,13 @@ class Guard:
                 message["headers"] = [*message["headers"], *self.headers]
             await send(message)
 
-        received = 0
+        received, ended = 0, False
 
         async def counted_receive() -> Message:
-            nonlocal received
+            nonlocal received, ended
             message = await receive()
             received += len(message.get("body", b""))
+            ended = not message.get("more_body")
             check(received)
             return message
 
@@ -99,6 +104,8 @@ class Guard:
             await self.app(scope, counted_receive, guarded_send)
         except TooLarge:
             if not started:
+                if not ended:
+                    await _let_pass(receive)
                 await _plain(guarded_send, 413, "That is too much at once.")
         except Exception:
             log.exception("%s %s failed", scope["method"], scope["path"])
@@ -122,6 +129,18 @@ def _declared(scope: Message) -> int:
         if name == b"content-length":
             return int(value) if value.isdigit() else LARGE + 1
     return 0
+
+
+async def _let_pass(receive: Receive) -> None:
+    """Take what is still on its way and forget it: a proxy that is cut off while it sends does not hear the answer."""
+    taken = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(PATIENCE):
+            while taken <= LARGE + SMALL:
+                message = await receive()
+                if not message.get("more_body"):
+                    return
+                taken += len(message.get("body", b""))
 
 
 async def _plain(send: Send, status: int, text: str) -> None:

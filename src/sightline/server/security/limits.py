@@ -15,7 +15,7 @@ class Limit:
 
 
 LIMITS = {
-    "login": Limit(1 / 6, 8),
+    "login": Limit(1 / 6, 8),  # failures only
     "join": Limit(0.5, 30),  # failures only
     "newcomers": Limit(5, 600),
     "answer": Limit(8, 40),
@@ -56,6 +56,13 @@ class Limits:
         with self._lock:
             level, at = self._buckets.get((kind, key), (limit.burst, now))
             return level + (now - at) * limit.rate >= 1
+
+    def give_back(self, kind: str, key: str) -> None:
+        """A go that was taken in case it went wrong, and went well."""
+        with self._lock:
+            if (kind, key) in self._buckets:
+                level, at = self._buckets[kind, key]
+                self._buckets[kind, key] = (min(self._limits[kind].burst, level + 1), at)
 
     def _forget(self, now: float) -> None:
         """Drop those whose bucket is full again; under a flood of new keys, the oldest half too."""

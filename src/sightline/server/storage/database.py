@@ -1,6 +1,8 @@
 """Opening the database: durable settings, migrations, and reconnecting when a connection was dropped."""
 
+import contextlib
 import importlib.resources
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,6 +34,9 @@ class Database:
     def __init__(self, url: str) -> None:
         self.url = normal_url(url)
         self.is_sqlite = self.url.startswith("sqlite")
+        path = self.url.removeprefix("sqlite:///")
+        self.file = Path(path) if path != self.url and path else None
+        """Where SQLite keeps it."""
         if not self.is_sqlite and not self.url.startswith("postgresql"):
             raise UsageError(f"--db {url}: give a file for SQLite, or postgresql://user@host/name")
         try:
@@ -70,8 +75,19 @@ class Database:
         if self.is_sqlite:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
 
+    def _close_to_others(self) -> None:
+        """What people said is read by nobody else on the machine; SQLite's own files beside it follow its mode."""
+        if self.file is None:
+            return
+        with contextlib.suppress(OSError):  # said when it is opened
+            os.close(os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600))
+        for name in ("", "-wal", "-shm"):
+            with contextlib.suppress(OSError):
+                self.file.with_name(self.file.name + name).chmod(0o600)
+
     def migrate(self) -> None:
         """Bring the tables up to date; several servers may start at once."""
+        self._close_to_others()
         config = Config()
         config.set_main_option(
             "script_location", str(importlib.resources.files("sightline.server") / "migrations")
@@ -81,6 +97,7 @@ class Database:
                 if not self.is_sqlite:
                     connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": MIGRATION_LOCK})
                     connection.commit()
+                self.begin(connection)  # killed half way, the tables are as they were
                 config.attributes["connection"] = connection
                 command.upgrade(config, "head")
                 connection.commit()
@@ -98,6 +115,13 @@ class Database:
 def _prepare_sqlite(connection: object, _entry: ConnectionPoolEntry) -> None:
     connection.isolation_level = None  # type: ignore[attr-defined] # transactions are begun here, not by the driver
     cursor = connection.cursor()  # type: ignore[attr-defined]
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=30000"):
+    # what is deleted is overwritten: a removed person's words do not lie on in the file
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "foreign_keys=ON",
+        "busy_timeout=30000",
+        "secure_delete=ON",
+    ):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()

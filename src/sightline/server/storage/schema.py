@@ -19,7 +19,7 @@ class Base(DeclarativeBase):
 
 
 class Secret(Base):
-    """The key that signs cookies: in the database, so that every server process shares it."""
+    """What the server knows of its key: a digest. The key itself lies in a file, apart from the database."""
 
     __tablename__ = "secret"
     name: Mapped[str] = mapped_column(primary_key=True)

@@ -1,4 +1,4 @@
-"""Staff accounts, the signing key and the audit log."""
+"""Staff accounts and the audit log."""
 
 import secrets
 import time
@@ -24,16 +24,6 @@ class Account:
     name: str
     admin: bool
     """Runs the server: sees every study, and gives people their accounts."""
-
-
-def signing_key(connection: Connection) -> str:
-    """The key that signs cookies, made on first use."""
-    query = select(t.Secret.value).where(t.Secret.name == "cookies")
-    known = connection.execute(query).scalar_one_or_none()
-    if known is None:
-        known = secrets.token_urlsafe(48)
-        connection.execute(insert(t.Secret).values(name="cookies", value=known))
-    return str(known)
 
 
 def names(connection: Connection) -> list[str]:

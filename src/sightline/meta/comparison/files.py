@@ -45,6 +45,7 @@ def told(found: Comparison, systems: Systems) -> dict[str, Any]:
             for pair in found.pairs
             if pair.only_a or pair.only_b
         ],
+        "lower_is_better": sorted({pair.metric for pair in found.pairs if pair.faults}),
         "notes": found.notes,
     }
 
@@ -100,18 +101,20 @@ def published(row: Mapping[str, Any] | None) -> tuple[float | None, float | None
     return row["mean"], row.get("low"), row.get("high")
 
 
-def plain(value: float | None) -> str:
+def four_digits(value: float | None) -> str:
     return "–" if value is None else f"{value:.4f}"
 
 
 def spanned(row: Mapping[str, Any] | None) -> str:
     """The published number with its interval, as a cell."""
     value, low, high = published(row)
-    return plain(value) if low is None or high is None else f"{plain(value)} [{low:.4f}, {high:.4f}]"
+    return (
+        four_digits(value) if low is None or high is None else f"{four_digits(value)} [{low:.4f}, {high:.4f}]"
+    )
 
 
 def markdown(found: Comparison, systems: Systems, why: Sequence[str] = ()) -> str:
-    """Two tables, each system's values and each pair; why systems are lower; what a reader must keep in mind."""
+    """Two tables, each system's values and each pair; why systems are worse; what a reader must keep in mind."""
     head = ["system", *found.metrics]
     values = [
         [name, *(spanned(systems.get(name, {}).get(metric)) for metric in found.metrics)]
@@ -135,7 +138,7 @@ def markdown(found: Comparison, systems: Systems, why: Sequence[str] = ()) -> st
     )
     for name, one in found.distances.items():
         parts = ", ".join(f"{metric} {part.deviation:.4f}" for metric, part in one.parts.items())
-        lines += ["", f"d_HM of {markdown_text(name)}: {plain(one.d_hm)} ({markdown_text(parts)})"]
+        lines += ["", f"d_HM of {markdown_text(name)}: {four_digits(one.d_hm)} ({markdown_text(parts)})"]
     for some in (why, found.notes):
         lines += ["", *(f"- {markdown_text(line)}" for line in some)] if some else []
     return "\n".join(lines) + "\n"
@@ -146,7 +149,7 @@ def _pair_cells(pair: Pair) -> list[str]:
     interval = "–" if one.low is None or one.high is None else f"[{one.low:.4f}, {one.high:.4f}]"
     return [
         pair.metric, pair.a, pair.b, f"{one.difference:+.4f}", interval, chance(one.p), chance(one.p_holm),
-        f"{one.wins} / {one.ties} / {one.losses}", str(one.n), plain(one.detectable),
+        f"{one.wins} / {one.ties} / {one.losses}", str(one.n), four_digits(one.detectable),
     ]  # fmt: skip
 
 
@@ -178,7 +181,7 @@ def latex(found: Comparison, systems: Systems) -> str:
         [
             "% \\usepackage{booktabs}",
             *latex_table(["system", *map(latex_text, found.metrics)], values, "l" + "r" * len(found.metrics)),
-            f"% bold: highest of the column; $\\dagger$: differs from it, p < .05 after Holm's correction over"
+            f"% bold: best of the column; $\\dagger$: differs from it, p < .05 after Holm's correction over"
             f" {len(found.pairs)} comparisons",
             "",
             *latex_table(head, pairs, "lllrrrrrrr"),
@@ -192,7 +195,8 @@ def _tex_value(found: Comparison, systems: Systems, name: str, metric: str) -> s
     if value is None:
         return "--"
     others = {s: v for s in found.systems if (v := headline(systems.get(s, {}).get(metric))) is not None}
-    best = max(others.values())
+    faults = any(pair.faults for pair in found.pairs if pair.metric == metric)
+    best = min(others.values()) if faults else max(others.values())
     text = f"{value:.4f}".replace("-", "$-$")
     if value == best:
         return rf"\textbf{{{text}}}"
