@@ -62,7 +62,7 @@ FILES = {"metric": "metrics", "format": "readers", "region source": "regions"}
 def pages() -> dict[Path, str]:
     """Every generated page with what it should say."""
     load_plugins()
-    for room in ("sightline.pipeline.engines",):  # registries that no plugin adds to
+    for room in ("sightline.pipeline.run",):  # registries that no plugin adds to
         importlib.import_module(room)
     found = {REFERENCE / "commands.md": commands_page()}
     for registry in Registry.every:

@@ -12,6 +12,7 @@ from sightline.generate.given import Captions, captions_of
 from sightline.generate.run import Captioning, Describing
 from sightline.io import BadLine, read_items
 from sightline.io.given import items_given
+from sightline.io.item_file import ItemFile
 from sightline.io.pictures import files
 from sightline.io.results import ResultFolder
 from sightline.items import Item
@@ -33,7 +34,7 @@ from sightline.result import Result, Verdict
 
 
 def score_file(
-    source: Path,
+    source: Path | Sequence[Item],
     run: Run,
     folder: Path,
     *,
@@ -44,11 +45,11 @@ def score_file(
     title: str | None = None,
     progress: Progress,
 ) -> dict[str, Any]:
-    """Score a file into a folder of results with its report page, and return the summary.
+    """Score a file, or items, into a folder of results with its report page, and return the summary.
 
     A run that is killed can be resumed. `summary["failures"]` counts the scores that could not be made.
     """
-    items: Iterator[Item | BadLine] = read_items(source, format=format, on_error=on_error)
+    items = ItemFile(source, format=format, on_error=on_error) if isinstance(source, Path) else source
     with (
         ResultFolder(folder, overwrite=overwrite, resume=resume) as out,
         scored_into(out, items, run, progress) as written,
@@ -56,9 +57,9 @@ def score_file(
         write_report(
             folder / "report.html",
             written.items(),
-            written.scores(),
+            written.stored_scores(),
             list(written.failures()),
-            title=title or source.name,
+            title=title or (source.name if isinstance(source, Path) else f"{len(source)} texts"),
             summary=written.summary,
         )
     return {**written.summary, "failures": out.failed}
@@ -69,6 +70,7 @@ def score(
     metrics: Sequence[str] = ("groovist",),
     *,
     engine: str = "local",
+    workers: int | None = None,
     cache: str | Path | bool | None = True,
     base: str | Path = ".",
     encoder: str = Settings.encoder,
@@ -87,7 +89,8 @@ def score(
     frame (pandas, polars), or a data set of Hugging Face; an item without an id has its number. A picture is a path
     relative to `base`, a PIL image, an array, bytes, or with `allow_urls` an address on the web. `metrics`: their names
     with options. `format` of a file. The rest are choices as on the command line; `options` are those of single
-    metrics: `theta`, `idf`, `coherence`, … `cache`: a folder, True for the usual one, None or False for none.
+    metrics: `theta`, `idf`, `coherence`, … `cache`: a folder, True for the usual one, None or False for none. `workers`
+    processes share the work; a script that asks for them does so under `if __name__ == "__main__":`.
     What is loaded is let go at the end; with a `Holder` of the caller's own it stays loaded for the next call.
 
     Returns the scores with their evidence, the failures and a summary. Bad lines of a file are failures.
@@ -105,7 +108,7 @@ def score(
     if cache is not True:
         settings = settings.with_cache(Path(cache) if cache else None)
     run = Run(
-        metrics, settings, engine, holder
+        metrics, settings, engine, holder, workers
     )  # what is wrong with the choices is told before anything is read
     files.keep_in(settings.cache)
     with files.from_the_web(allow_urls):
@@ -202,6 +205,7 @@ def compare_paths(
     format: str | None = None,
     on_error: Literal["raise", "collect"] = "collect",
     engine: str = "local",
+    workers: int | None = None,
     resume: bool = False,
     overwrite: bool = False,
     progress: Progress,
@@ -227,7 +231,7 @@ def compare_paths(
         samples,
     )
     with ResultFolder(folder, overwrite=overwrite, resume=resume) as out:
-        run = None if all(scored) else Run(metrics or list(PARTS), settings, engine)
+        run = None if all(scored) else Run(metrics or list(PARTS), settings, engine, workers=workers)
         reading = partial(read_items, format=format, on_error=on_error)
         if run is None:
             comparing = compared_scores(sources, out, asked, settings)

@@ -162,7 +162,7 @@ def test_ctrl_c_is_one_line_that_tells_how_to_go_on(
 
     words = ("score", stories, "-m", "rovist-nr", "-o", tmp_path / "out")
     with monkeypatch.context() as patched:
-        patched.setattr("sightline.api.read_items", stopped)
+        patched.setattr("sightline.io.item_file.streamed", stopped)
         done = run(*words)
         assert done.exit_code == 130
         kept = f"what is done is kept in {tmp_path / 'out'}: the same command with --resume goes on"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sightline.errors import UsageError
 from sightline.io import BadLine, make_reader, read_items, readers
 from sightline.items import Item
-from sightline.pipeline.journal import decode, encode
+from sightline.pipeline.wire import decode, encode
 
 FORMATS = sorted(readers)
 fuzz = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

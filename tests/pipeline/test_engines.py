@@ -14,7 +14,7 @@ from PIL import Image
 import sightline
 from sightline.cli import main
 from sightline.items import Item
-from sightline.pipeline import engines
+from sightline.pipeline import run
 
 
 @pytest.fixture
@@ -31,7 +31,8 @@ def stories(tmp_path: Path) -> list[Item]:
 
 
 @pytest.fixture
-def cluster() -> Iterator[None]:
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("RAY_worker_niceness", "0")
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=100 << 20)
     yield
     ray.shutdown()
@@ -58,9 +59,9 @@ def test_wrong_use_on_a_worker_is_one_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """A worker that finds another content behind a path than this process did says so, as if it were here."""
-    fingerprint = engines.fingerprint
+    fingerprint = run.fingerprint
     monkeypatch.setattr(
-        engines, "fingerprint", lambda *given: {**fingerprint(*given), "encoder": "pocket@of-another-machine"}
+        run, "fingerprint", lambda *given: {**fingerprint(*given), "encoder": "pocket@of-another-machine"}
     )
     story = {"id": "s", "images": [str(path) for path in stories[0].images], "sentences": ["A dog runs."]}
     file = tmp_path / "stories.jsonl"

@@ -2,11 +2,9 @@
 
 import json
 import random
-import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +12,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from run_files import results
 from sightline.api import score_file
 from sightline.errors import UsageError
-from sightline.pipeline.engines import Batch, engines
+from sightline.pipeline.batches import Batch
 from sightline.pipeline.files import JOURNAL
+from sightline.pipeline.journal import Journal
 from sightline.pipeline.run import Run
 from sightline.pipeline.settings import Settings
+from sightline.pipeline.stages import Computed, FeatureWork
 
 # The command with an encoder that is slow on purpose and notes down what it encodes.
 COMMAND = """
@@ -71,21 +72,7 @@ def stories(folder: Path, count: int, pictures: int) -> Path:
 
 def entries(folder: Path) -> int:
     """Items that are safe in the journal."""
-    try:
-        with sqlite3.connect(f"file:{folder / JOURNAL}?mode=ro", uri=True, timeout=1) as journal:
-            (count,) = journal.execute("SELECT count(*) FROM entry").fetchone()
-        return int(count)
-    except sqlite3.Error:
-        return 0
-
-
-def results(folder: Path) -> dict[str, Any]:
-    """Everything but what was typed and when."""
-    summary = json.loads((folder / "summary.json").read_text())
-    told = {name: value for name, value in summary.items() if name not in ("command", "date")}
-    return {"summary": told} | {
-        name: (folder / name).read_bytes() for name in ("scores.jsonl", "failures.jsonl")
-    }
+    return Journal.count(folder / JOURNAL)
 
 
 def test_killed_at_random_moments_and_resumed(tmp_path: Path, environment: dict[str, str]) -> None:
@@ -144,19 +131,18 @@ def test_an_unbroken_run_and_a_crashed_one_agree_to_the_bit_with_a_real_model(
         score_file(source, run, tmp_path / out, progress=lambda stage, done: None, **choices)
 
     score("unbroken")
-    local = engines.get("local")
+    works = FeatureWork.__call__
 
-    def crashing(plan: Any, tools: Any, batches: Iterator[Batch]) -> Iterator[Batch]:
-        for number, batch in enumerate(local(plan, tools, batches)):
-            if number == 1:
-                raise Crash
-            yield batch
+    def crashing(work: FeatureWork, batch: Batch) -> Computed:
+        if batch.number == 2:
+            raise Crash
+        return works(work, batch)
 
-    monkeypatch.setitem(engines._entries, "local", crashing)
+    monkeypatch.setattr(FeatureWork, "__call__", crashing)
     with pytest.raises(Crash):
         score("broken")
     assert entries(tmp_path / "broken") > 0
-    monkeypatch.setitem(engines._entries, "local", local)
+    monkeypatch.setattr(FeatureWork, "__call__", works)
     with pytest.raises(UsageError, match="--resume"):
         score("broken")
     score("broken", resume=True)

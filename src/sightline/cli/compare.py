@@ -18,6 +18,7 @@ from sightline.cli.options import (
     OverwriteOption,
     ResumeOption,
     SomeMetricsOption,
+    WorkersOption,
     measuring,
 )
 
@@ -57,6 +58,7 @@ def compare(
     format: FormatOption = None,
     on_error: OnErrorOption = OnError.collect,
     engine: EngineOption = "local",
+    workers: WorkersOption = None,
     resume: ResumeOption = False,
     overwrite: OverwriteOption = False,
     human_system: Annotated[
@@ -92,6 +94,7 @@ def compare(
                 format=format,
                 on_error=on_error.reading,
                 engine=engine,
+                workers=workers,
                 resume=resume,
                 overwrite=overwrite,
                 progress=progress,

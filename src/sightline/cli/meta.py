@@ -19,6 +19,7 @@ from sightline.cli.options import (
     OutOption,
     RatingsOption,
     SomeMetricsOption,
+    WorkersOption,
     measuring,
 )
 from sightline.cli.progress import run_progress
@@ -81,6 +82,7 @@ def meta(
     format: FormatOption = None,
     on_error: OnErrorOption = OnError.collect,
     engine: EngineOption = "local",
+    workers: WorkersOption = None,
 ) -> None:
     """Correlate metrics with people's ratings: intervals, significance, and how far people agree."""
     with ResultFolder(out) as results:
@@ -97,7 +99,7 @@ def meta(
                 specs,
                 folders,
                 metric or [],
-                partial(score_items, settings=settings, engine=engine),
+                partial(score_items, settings=settings, engine=engine, workers=workers),
                 (samples, seed),
                 results,
             )
@@ -128,7 +130,9 @@ def meta(
         if run:
             found_items = [*items, *(read_items(file) if data and file else ())]
             with run_progress() as progress:
-                score = partial(score_items, settings=settings, engine=engine, progress=progress)
+                score = partial(
+                    score_items, settings=settings, engine=engine, workers=workers, progress=progress
+                )
                 work = ExperimentTask(
                     found_items,
                     metrics,
@@ -142,7 +146,9 @@ def meta(
             show_experiment(found_table, name, results)
             return
         with run_progress() as progress:
-            scored = score_items([*items, *bad], metrics, settings, engine=engine, progress=progress)
+            scored = score_items(
+                [*items, *bad], metrics, settings, engine=engine, workers=workers, progress=progress
+            )
         found = evaluate(items, scored.scores, **chosen.rules(), samples=samples, seed=seed)
         found = replace(found, notes=(*found.notes, *scored.notes, *shared_notes(scored.evidence)))
         study = Findings(chosen, found, scored.signatures, scored.failures, place.name)

@@ -46,7 +46,10 @@ OnErrorOption = Annotated[
         help="A line that is no item: collect it in failures.jsonl and go on, or stop.", rich_help_panel=READ
     ),
 ]
-EngineOption = Annotated[str, Option(help="local or ray.")]
+EngineOption = Annotated[str, Option(help="local, or ray: on this machine or the cluster of RAY_ADDRESS.")]
+WorkersOption = Annotated[
+    int | None, Option(min=1, help="Processes that share the work; with ray all its cores by default.")
+]
 ResumeOption = Annotated[bool, Option("--resume", help="Go on with an unfinished run.")]
 OverwriteOption = Annotated[bool, Option("--overwrite", help="Start over, whatever the folder holds.")]
 OutOption = Annotated[Path, Option("--out", "-o", help="Folder for the results.")]

@@ -18,6 +18,7 @@ from sightline.cli.options import (
     OnErrorOption,
     OverwriteOption,
     ResumeOption,
+    WorkersOption,
     measuring,
 )
 
@@ -41,6 +42,7 @@ def score(
     format: FormatOption = None,
     on_error: OnErrorOption = OnError.collect,
     engine: EngineOption = "local",
+    workers: WorkersOption = None,
     resume: ResumeOption = False,
     overwrite: OverwriteOption = False,
 ) -> None:
@@ -51,7 +53,7 @@ def score(
     from sightline.io.counting import expected
     from sightline.pipeline.run import Run
 
-    run = Run(metric, settings, engine)
+    run = Run(metric, settings, engine, workers=workers)
     with results_in(out) as folder:
         with run_progress(lambda: expected([file])) as progress:
             summary = score_file(

@@ -6,7 +6,7 @@ that computes features must not depend on how items are batched, so that every b
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, Protocol, TypeVar
@@ -95,10 +95,12 @@ class Feature(Generic[V]):
 class Features:
     """An item with what has been computed of it so far."""
 
-    __slots__ = ("_values", "item")
+    __slots__ = ("_values", "again", "item")
 
     def __init__(self, item: Item, values: "Mapping[Feature[Any], Any] | None" = None) -> None:
         self.item = item
+        self.again: Collection[Statistic[Any]] = ()
+        """Statistics for which an earlier item has the same id and references, as where systems share them."""
         self._values: dict[Feature[Any], Any] = dict(values or {})
 
     def __getitem__(self, feature: Feature[V]) -> V:
@@ -153,6 +155,9 @@ class Statistic(Generic[V]):
         """The signature's part: where the value came from, and the value or a digest of it."""
         return f"{fit.source}={digest_of(self.save(fit.value))}"
 
+    counts_documents: ClassVar[bool] = False
+    """Whether references that several systems share count once; `Features.again` then says which came before."""
+
     def needs(self) -> tuple[Feature[Any], ...]:
         """Features that `fit` reads."""
         return ()
@@ -161,9 +166,54 @@ class Statistic(Generic[V]):
         """Refuse what the user gave for it, before any work is done."""
         return
 
+    def learns(self, tools: Tools) -> bool:
+        """Whether its value comes from the corpus; else it is given, or one that we ship."""
+        return True
+
+    def partial(self, corpus: Iterable[Features]) -> Any:
+        """What a part of the corpus adds to it; parts merge in any order to the same, to the bit."""
+        raise TypeError(f"{type(self).__name__} does not say how it is fitted")
+
+    def merged(self, parts: Sequence[Any]) -> Any:
+        """Several parts as one."""
+        raise TypeError(f"{type(self).__name__} does not say how its parts merge")
+
+    def fitted(self, part: Any, tools: Tools) -> Fit[V]:
+        """The value, from the merged parts of a corpus, or from None where it does not learn."""
+        raise TypeError(f"{type(self).__name__} does not say how it is fitted")
+
     def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[V]:
         """Learn from every item (streamed, possibly more than once), or take what the user gave or we ship."""
-        raise TypeError(f"{type(self).__name__} does not say how it is fitted")
+        part = None
+        if self.learns(tools):
+            corpus = self._with_repeats(corpus) if self.counts_documents else corpus
+            part = self.merged([self.partial(corpus)])
+        return self.fitted(part, tools)
+
+    @property
+    def merges(self) -> bool:
+        """Whether it has parts; a statistic may also be one that only says how it is fitted as a whole."""
+        return type(self).partial is not Statistic.partial
+
+    def reads(self, got: "Features") -> bool:
+        """Whether the features that it needs are there."""
+        return all(got.failure(feature) is None for feature in self.needs())
+
+    def _with_repeats(self, corpus: "Iterable[Features]") -> "Iterable[Features]":
+        """The same items; each says whether its id came before with these references."""
+        seen: set[str] = set()
+        for got in corpus:
+            if self.reads(got):
+                name = document(got.item)
+                got.again = (self,) if name in seen else ()
+                seen.add(name)
+            yield got
+
+
+def document(item: Item) -> str:
+    """What an item's references are called: equal for the systems that share them."""
+    name = repr((item.id, sorted(item.references))).encode("utf-8", "backslashreplace")
+    return blake2b(name, digest_size=16).hexdigest()
 
 
 class Fitted:
@@ -182,20 +232,6 @@ class Fitted:
     def told(self, statistic: Statistic[Any]) -> str:
         """The signature's part for a statistic."""
         return statistic.told(self._fits[statistic])
-
-
-class Documents:
-    """Tells which references are to be counted: those of an id once, though several systems share them."""
-
-    def __init__(self) -> None:
-        self._seen: set[bytes] = set()
-
-    def new(self, item: Item) -> bool:
-        """Whether an item's id came with these references for the first time."""
-        name = repr((item.id, sorted(item.references))).encode("utf-8", "backslashreplace")
-        before = len(self._seen)
-        self._seen.add(blake2b(name, digest_size=16).digest())
-        return len(self._seen) > before
 
 
 def digest_of(saved: Any) -> str:

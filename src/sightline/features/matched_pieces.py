@@ -1,5 +1,6 @@
 """Word pieces in context, each with its best match on the other side: what BERTScore is made of."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import Unscorable, UsageError, extra
-from sightline.features.base import Documents, Feature, Features, Fit, Statistic, Tools
+from sightline.features.base import Feature, Features, Fit, Statistic, Tools
 from sightline.hub import device, load_pretrained
 
 TOGETHER = 64
@@ -140,20 +141,31 @@ class PieceIdf(Statistic[dict[int, float]]):
     model: str
     layer: int = -1
     name = "idf"
+    counts_documents = True
 
     def needs(self) -> tuple[Feature[Any], ...]:
         return (ContextualMatches(self.model, self.layer),)
 
-    def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[dict[int, float]]:
+    def partial(self, corpus: Iterable[Features]) -> tuple[int, dict[int, int]]:
+        """How many references, and in how many of them each piece is."""
         (feature,) = self.needs()
-        frequency: dict[int, int] = {}
-        documents, known = 0, Documents()
+        frequency: Counter[int] = Counter()
+        documents = 0
         for got in corpus:
-            if got.failure(feature) is None and known.new(got.item):
+            if got.failure(feature) is None and self not in got.again:
                 for reference in got[feature].references:
                     documents += 1
-                    for piece in set(reference.theirs):
-                        frequency[piece] = frequency.get(piece, 0) + 1
+                    frequency.update(set(reference.theirs))
+        return documents, dict(frequency)
+
+    def merged(self, parts: Sequence[tuple[int, dict[int, int]]]) -> tuple[int, dict[int, int]]:
+        frequency: Counter[int] = Counter()
+        for _, counts in parts:
+            frequency.update(counts)
+        return sum(documents for documents, _ in parts), dict(frequency)
+
+    def fitted(self, part: tuple[int, dict[int, int]], tools: Tools) -> Fit[dict[int, float]]:
+        documents, frequency = part
         idf = {piece: log((documents + 1) / (times + 1)) for piece, times in frequency.items()}
         return Fit({**idf, -1: log(documents + 1)}, "corpus")
 

@@ -52,6 +52,10 @@ def count_matches(
     return (*map(float, head), *stages.ravel().tolist())
 
 
+MOST = 5000
+"""Words of a text: an alignment looks at every way to match them."""
+
+
 @dataclass(frozen=True)
 class MeteorMatches(Feature[MeteorCounts]):
     """The alignment with each reference."""
@@ -69,6 +73,10 @@ class MeteorMatches(Feature[MeteorCounts]):
         found: list[MeteorCounts | Unscorable] = []
         for got in batch:
             value = got[Tokens(self.kind)]
+            longest = max(map(len, (value.candidate, *value.references)))
+            if longest > MOST:
+                found.append(Unscorable(f"a text of {longest:,} words; METEOR aligns at most {MOST:,}"))
+                continue
             text, *every = (prepared(words, self.kind) for words in (value.candidate, *value.references))
             found.append(
                 MeteorCounts(tuple(count_matches(text, words, wordnet, paraphrases) for words in every))
@@ -92,11 +100,16 @@ class MeteorTask(Statistic[Task]):
 
     name = "task"
 
-    def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[Task]:
-        captions = items = 0
-        for got in corpus:
-            items += 1
-            captions += is_caption(got.item)
+    def partial(self, corpus: Iterable[Features]) -> tuple[int, int]:
+        """How many captions, of how many items."""
+        every = [is_caption(got.item) for got in corpus]
+        return sum(every), len(every)
+
+    def merged(self, parts: Sequence[tuple[int, int]]) -> tuple[int, int]:
+        return sum(captions for captions, _ in parts), sum(items for _, items in parts)
+
+    def fitted(self, part: tuple[int, int], tools: Tools) -> Fit[Task]:
+        captions, items = part
         return Fit("rank" if 2 * captions >= items else "hter", "corpus")
 
     def load(self, saved: Any) -> Task:

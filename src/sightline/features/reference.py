@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import Unscorable
-from sightline.features.base import WORDLESS, Documents, Feature, Features, Fit, Statistic, Tools
+from sightline.features.base import WORDLESS, Feature, Features, Fit, Statistic, Tools
 from sightline.text import ptb
 from sightline.text.ngrams import ORDERS, DocumentFrequencies, Overlap, Texts, overlaps, totals
 
@@ -126,6 +126,7 @@ class DocumentFrequency(Statistic[DocumentFrequencies]):
     kind: TokenKind = "ptb"
     documents: str = "corpus"
     name = "df"
+    counts_documents = True
 
     @property
     def key(self) -> str:
@@ -138,16 +139,27 @@ class DocumentFrequency(Statistic[DocumentFrequencies]):
         if self.documents not in ("corpus", "references") and not self._stored(tools):
             tools.references(self.documents)
 
-    def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[DocumentFrequencies]:
-        if self.documents not in ("corpus", "references"):
-            return self._stored(tools) or Fit(self._counted(self._of_file(tools)), "file")
-        feature, known = Tokens(self.kind), Documents()
+    def learns(self, tools: Tools) -> bool:
+        return self.documents in ("corpus", "references")
+
+    def partial(self, corpus: Iterable[Features]) -> DocumentFrequencies:
+        feature = Tokens(self.kind)
         every = (
-            got[feature].references for got in corpus if got.failure(feature) is None and known.new(got.item)
+            got[feature].references
+            for got in corpus
+            if got.failure(feature) is None and self not in got.again
         )
         if self.documents == "references":
             every = ((one,) for references in every for one in references)
-        return Fit(self._counted(every), self.documents)
+        return self._counted(every)
+
+    def merged(self, parts: Sequence[DocumentFrequencies]) -> DocumentFrequencies:
+        return DocumentFrequencies.merge([EMPTY, *parts])
+
+    def fitted(self, part: DocumentFrequencies | None, tools: Tools) -> Fit[DocumentFrequencies]:
+        if part is not None:
+            return Fit(part, self.documents)
+        return self._stored(tools) or Fit(self._counted(self._of_file(tools)), "file")
 
     def _stored(self, tools: Tools) -> Fit[DocumentFrequencies] | None:
         return tools.stored(self.documents, DocumentFrequency(self.kind))

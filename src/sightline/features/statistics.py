@@ -1,9 +1,9 @@
 """What is learned from the scored corpus before any score: theta and idf. On few stories, what we ship stands in."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,33 @@ ENOUGH = 30
 """Below so many stories a corpus statistic would be circular: it would be made of the very scores it judges."""
 
 
+class ExactSum:
+    """A sum that keeps what rounding would lose, so that its order changes nothing (Shewchuk 1997)."""
+
+    def __init__(self) -> None:
+        self.parts: list[float] = []
+        """Numbers that together are the sum exactly."""
+
+    def add(self, number: float) -> None:
+        kept = []
+        for part in self.parts:
+            if abs(number) < abs(part):
+                number, part = part, number
+            high = number + part
+            if low := part - (high - number):
+                kept.append(low)
+            number = high
+        self.parts = [*kept, number]
+
+
+class Similarities(NamedTuple):
+    """The similarities of a part of the corpus, their sum kept exactly."""
+
+    sums: tuple[float, ...]
+    phrases: int
+    stories: int
+
+
 @dataclass(frozen=True)
 class Theta(Statistic[float]):
     """The mean similarity of all phrases of all stories, each story's phrases counted once."""
@@ -42,24 +69,37 @@ class Theta(Statistic[float]):
         if choice not in CHOICES:
             self._given(choice, tools)
 
-    def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[float]:
+    def learns(self, tools: Tools) -> bool:
+        return (tools.option("theta") or "auto") in ("auto", "corpus")
+
+    def partial(self, corpus: Iterable[Features]) -> "Similarities":
+        sums, count, stories = ExactSum(), 0, 0
+        for got in corpus:
+            if got.failure(Alignment(self.units)) is None:
+                similarity = SCALE * np.clip(got[Alignment(self.units)].cosine.max(axis=1), 0, None)
+                sums.add(math.fsum(similarity.tolist()))
+                count += len(similarity)
+                stories += 1
+        return Similarities(tuple(sums.parts), count, stories)
+
+    def merged(self, parts: Sequence["Similarities"]) -> "Similarities":
+        sums = ExactSum()
+        for part in parts:
+            for number in part.sums:
+                sums.add(number)
+        return Similarities(
+            tuple(sums.parts), sum(part.phrases for part in parts), sum(part.stories for part in parts)
+        )
+
+    def fitted(self, part: "Similarities | None", tools: Tools) -> Fit[float]:
         choice = tools.option("theta") or "auto"
         if choice not in CHOICES:
             return self._given(choice, tools)
-        if choice != "shipped":
-            sums: list[
-                float
-            ] = []  # added up exactly at the end, so that the order of the stories changes nothing
-            count = 0
-            for got in corpus:
-                if got.failure(Alignment(self.units)) is None:
-                    similarity = SCALE * np.clip(got[Alignment(self.units)].cosine.max(axis=1), 0, None)
-                    sums.append(math.fsum(similarity.tolist()))
-                    count += len(similarity)
-            if choice == "corpus" and not count:
+        if part is not None:
+            if choice == "corpus" and not part.phrases:
                 raise UsageError("theta cannot be the corpus mean: no story has a phrase and a picture")
-            if count and (choice == "corpus" or len(sums) >= ENOUGH):
-                return Fit(math.fsum(sums) / count, "corpus")
+            if part.phrases and (choice == "corpus" or part.stories >= ENOUGH):
+                return Fit(math.fsum(part.sums) / part.phrases, "corpus")
         known = tools.embedder.calibration
         if self.units not in known.thetas:
             raise UsageError(
@@ -98,9 +138,12 @@ class Support(Statistic[float]):
     name = "support"
 
     def check(self, tools: Tools) -> None:
-        self.fit((), tools)
+        self.fitted(None, tools)
 
-    def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[float]:
+    def learns(self, tools: Tools) -> bool:
+        return False
+
+    def fitted(self, part: None, tools: Tools) -> Fit[float]:
         choice = tools.option("support")
         if choice is None:
             known = tools.embedder.calibration
@@ -140,14 +183,21 @@ class WordIdf(Statistic[Idf]):
         if choice not in CHOICES:
             self._given(choice, tools)
 
-    def fit(self, corpus: Iterable[Features], tools: Tools) -> Fit[Idf]:
+    def learns(self, tools: Tools) -> bool:
+        return (tools.option("idf") or "auto") in ("auto", "corpus")
+
+    def partial(self, corpus: Iterable[Features]) -> Idf:
+        return Idf.fit(self._words(got) for got in corpus if got.failure(Phrases(self.units)) is None)
+
+    def merged(self, parts: Sequence[Idf]) -> Idf:
+        return Idf.merged(parts)
+
+    def fitted(self, part: Idf | None, tools: Tools) -> Fit[Idf]:
         choice = tools.option("idf") or "auto"
         if choice not in CHOICES:
             return self._given(choice, tools)
-        if choice != "shipped":
-            fitted = Idf.fit(self._words(got) for got in corpus if got.failure(Phrases(self.units)) is None)
-            if choice == "corpus" or fitted.stories >= ENOUGH:
-                return Fit(fitted, "corpus")
+        if part is not None and (choice == "corpus" or part.stories >= ENOUGH):
+            return Fit(part, "corpus")
         return Fit(tools.held(Idf.shipped), "shipped")
 
     def save(self, value: Idf) -> dict[str, Any]:

@@ -6,10 +6,14 @@ from typing import Literal
 
 from sightline.errors import Unscorable
 from sightline.features.base import Feature, Features, Tools
+from sightline.items import Item
 from sightline.text.phrases import Mention, find_mentions
 from sightline.text.sentences import sentences_of
 
 Units = Literal["phrases", "nouns"]
+
+CHARACTERS = 1_000_000
+"""Of a text that is read sentence by sentence: a novel. Memory is bounded by it."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +33,14 @@ class Sentences(Feature[SentencesValue]):
     value = SentencesValue
 
     def compute(self, batch: Sequence[Features], tools: Tools) -> list[SentencesValue | Unscorable]:
-        return [
-            SentencesValue(found) if (found := sentences_of(got.item)) else Unscorable("the text is empty")
-            for got in batch
-        ]
+        return [self._one(got.item) for got in batch]
+
+    def _one(self, item: Item) -> SentencesValue | Unscorable:
+        characters = len(item.whole_text)
+        if characters > CHARACTERS:
+            return Unscorable(f"the text has {characters:,} characters; at most {CHARACTERS:,} are read")
+        found = sentences_of(item)
+        return SentencesValue(found) if found else Unscorable("the text is empty")
 
 
 @dataclass(frozen=True)

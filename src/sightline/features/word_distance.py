@@ -16,6 +16,10 @@ from sightline.text.meteor_words import FUNCTION_WORDS
 Floats = NDArray[np.float64]
 
 
+MOST = 3000
+"""Different words of a text: the distances between all of two texts are held at once."""
+
+
 @dataclass(frozen=True)
 class Distances:
     """To each reference."""
@@ -55,6 +59,9 @@ class WordMovers(Feature[Distances]):
         for got in batch:
             value = got[Tokens("ptb")]
             texts = [_content(words) for words in (value.candidate, *value.references)]
+            if (most := max(len(set(words)) for words in texts)) > MOST:
+                found.append(Unscorable(f"a text of {most:,} different words; at most {MOST:,} are moved"))
+                continue
             for word in {word for words in texts for word in words} - known.keys():
                 if (found_row := words_of.of_text(word)) is not None:
                     row = found_row.astype(np.float64)

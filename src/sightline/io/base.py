@@ -54,7 +54,7 @@ def read_items(
     """
     source = item_file(path)  # a file that cannot be read is told at once, not at the first item
     reader = make_reader(format) if format else guess(source)
-    return _stream(reader, source, on_error == "collect")
+    return streamed(reader, source, on_error == "collect")
 
 
 def item_file(path: Path | str) -> TableFile:
@@ -72,7 +72,7 @@ def item_file(path: Path | str) -> TableFile:
     return TableFile(path)
 
 
-def _stream(reader: Reader, source: TableFile, collect: bool) -> Iterator[Found]:
+def streamed(reader: Reader, source: TableFile, collect: bool) -> Iterator[Found]:
     first_fault: BadLine | None = None
     items = 0
     for found in reader.read(source):

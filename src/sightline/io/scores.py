@@ -13,8 +13,9 @@ import pyarrow.parquet as pq
 
 from sightline.errors import BadLine
 from sightline.io.results import ResultFolder, failure_row, told, whole
+from sightline.io.score_lines import SCHEMA, ScoreBlock, score_lines, table_of
 from sightline.io.source import Source
-from sightline.items import Failure, Score
+from sightline.items import Failure, Key, Score
 
 T = TypeVar("T")
 
@@ -22,16 +23,6 @@ SCORES = "scores.jsonl"
 FAILURES = "failures.jsonl"
 TABLE = "scores.parquet"
 
-SCHEMA = pa.schema(
-    [
-        ("id", pa.string()),
-        ("system", pa.string()),
-        ("metric", pa.string()),
-        ("score", pa.float64()),
-        ("signature", pa.string()),
-        ("evidence", pa.string()),
-    ]
-)
 ROW_GROUP = 4096
 
 
@@ -49,22 +40,28 @@ class ScoreWriter:
                 self._parts.enter_context(whole(folder.path / name)) for name in (SCORES, FAILURES, TABLE)
             )
             self._table = pq.ParquetWriter(table, SCHEMA, compression="zstd")
-        self._rows: list[tuple[str, str | None, str, float, str, str]] = []
-        self._encode = msgspec.json.Encoder().encode
+        self._waiting: list[pa.Table] = []
+        self._rows = 0
+        self._encoder = msgspec.json.Encoder()
         self._closed = False
 
     def add(self, scores: Sequence[Score], failures: Sequence[Failure]) -> None:
+        lines, columns = score_lines(scores, self._encoder)
+        failed = b"".join(self._encoder.encode(failure_row(failure)) + b"\n" for failure in failures)
+        self._put(lines, pa.table(columns, schema=SCHEMA), failed, len(failures))
+
+    def add_block(self, block: ScoreBlock) -> None:
+        """What was made elsewhere."""
+        self._put(block.scores, table_of(block.table), block.failures, block.failed)
+
+    def _put(self, lines: bytes, table: pa.Table, failures: bytes, failed: int) -> None:
         with told(self._folder.path):
-            for score in scores:
-                evidence = self._encode(score.evidence)
-                row = (score.id, score.system, score.metric, score.score, score.signature)
-                line = dict(zip(SCHEMA.names, (*row, msgspec.Raw(evidence)), strict=True))
-                self._scores.write(self._encode(line) + b"\n")
-                self._rows.append((*row, evidence.decode()))
-            for failure in failures:
-                self._failures.write(self._encode(failure_row(failure)) + b"\n")
-            self._folder.failed += len(failures)
-            if len(self._rows) >= ROW_GROUP:
+            self._scores.write(lines)
+            self._failures.write(failures)
+            self._folder.failed += failed
+            self._waiting.append(table)
+            self._rows += len(table)
+            if self._rows >= ROW_GROUP:
                 self._write_rows()
 
     def close(self) -> None:
@@ -89,21 +86,47 @@ class ScoreWriter:
 
     def _write_rows(self) -> None:
         if self._rows:
-            columns = [
-                pa.array(column, field.type)
-                for column, field in zip(zip(*self._rows, strict=True), SCHEMA, strict=True)
-            ]
-            self._table.write_table(pa.table(columns, schema=SCHEMA))
-            self._rows.clear()
+            self._table.write_table(pa.concat_tables(self._waiting), ROW_GROUP)
+            self._waiting, self._rows = [], 0
 
 
 class _Abandoned(Exception):  # noqa: N818 - told to the files, so that they do not appear
     """The run was given up."""
 
 
+class StoredScore(msgspec.Struct):
+    """A score as it is stored, its evidence not read yet: most of what reads scores looks at few of them."""
+
+    id: str
+    metric: str
+    score: float
+    signature: str
+    evidence: msgspec.Raw
+    """As JSON."""
+    system: str | None = None
+
+    @property
+    def key(self) -> Key:
+        return self.id, self.system
+
+
+def stored_scores(path: Path) -> Iterator[StoredScore]:
+    """The scores of a scores.jsonl that a run of ours wrote."""
+    return _read(path, StoredScore)
+
+
 def read_scores(path: Path) -> Iterator[Score]:
     """The scores of a scores.jsonl."""
     return _read(path, Score)
+
+
+def decoded_scores(lines: bytes) -> list[Score]:
+    """Scores from lines of a scores.jsonl that we wrote."""
+    return msgspec.json.Decoder(Score).decode_lines(lines)
+
+
+def decoded_failures(lines: bytes) -> list[Failure]:
+    return msgspec.json.Decoder(Failure).decode_lines(lines)
 
 
 def read_failures(path: Path) -> Iterator[Failure]:

@@ -48,6 +48,9 @@ def naming(place: str) -> Iterator[None]:
 class Source:
     """One input file, plain or gzipped. UTF-8; a byte order mark and Windows line ends do no harm."""
 
+    before = 0
+    """Lines of the file before its first here."""
+
     def __init__(self, path: Path, content: Path | None = None) -> None:
         self.path = path
         """What the file is called."""
@@ -163,7 +166,7 @@ class Lines:
     """
 
     def __init__(self, source: Source, file: IO[bytes]) -> None:
-        self.number = 0
+        self.number = source.before
         self._source = source
         self._file = file
 

@@ -49,6 +49,7 @@ def score_items(
     settings: Settings | None = None,
     *,
     engine: str = "local",
+    workers: int | None = None,
     progress: Progress = silent,
     learn_from: Collection[Key] | None = None,
 ) -> Scored:
@@ -56,7 +57,7 @@ def score_items(
 
     A line that was none is a failure of every metric.
     """
-    run = Run(metrics, settings or Settings(), engine)
+    run = Run(metrics, settings or Settings(), engine, workers=workers)
     kept = score_in_memory(
         with_rivals(items, run.plan),
         run,

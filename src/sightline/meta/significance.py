@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from sightline.meta.correlation import pearson
 
@@ -57,4 +57,4 @@ def williams(one: Floats, other: Floats, ratings: Floats) -> Williams | None:
     if below <= 1e-15:
         return None
     t = (r12 - r13) * np.sqrt((n - 1) * (1 + r23) / below)
-    return Williams(float(t), float(2 * stats.t.sf(abs(t), n - 3)), n)
+    return Williams(float(t), float(2 * special.stdtr(n - 3, -abs(t))), n)

@@ -6,14 +6,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sightline.errors import Unscorable
 from sightline.features.base import Feature, Features, Fitted
-from sightline.features.reference import NgramMatches, TokenKind, Tokens
+from sightline.features.reference import MatchesValue, NgramMatches, TokenKind, Tokens
 from sightline.items import Evidence
 from sightline.metrics.base import Floats, Metric, Scored, metric
+from sightline.text.ngrams import ORDERS
 
 SMALL = 1e-9
 TINY = 1e-15
 """COCO's guards against division by zero; they are part of the published numbers."""
+
+PRECISION = tuple(f"{n}-gram precision" for n in range(1, ORDERS + 1))
 
 
 def bleu_rows(counts: Floats) -> Floats:
@@ -55,12 +59,21 @@ class Bleu(Metric):
     def needs(self) -> tuple[Feature[Any], ...]:
         return (Tokens(self.tokens), NgramMatches(self.tokens))
 
-    def score(self, got: Features, fitted: Fitted) -> Scored:
-        found, n = got[NgramMatches(self.tokens)], self.order
-        counts = (*found.matches[:n], float(found.length), float(found.reference_length))
-        guess = [max(found.length - k, 0) for k in range(n)]
-        parts = {f"{k + 1}-gram precision": found.matches[k] / guess[k] for k in range(n) if guess[k]}
-        score = float(bleu_rows(np.array([counts]))[0, -1])
+    def score_batch(self, batch: Sequence[Features], fitted: Fitted) -> list[Scored | Unscorable]:
+        matches = NgramMatches(self.tokens)
+        reasons = [got.failure(matches) for got in batch]
+        able = [got for got, reason in zip(batch, reasons, strict=True) if reason is None]
+        rows = [self._counts(got[matches]) for got in able]
+        scores = bleu_rows(np.array(rows))[:, -1].tolist() if rows else []
+        made = map(self._scored, able, rows, scores)
+        return [reason or next(made) for reason in reasons]
+
+    def _counts(self, found: MatchesValue) -> tuple[float, ...]:
+        return (*found.matches[: self.order], float(found.length), float(found.reference_length))
+
+    def _scored(self, got: Features, counts: tuple[float, ...], score: float) -> Scored:
+        length = int(counts[self.order])
+        parts = {PRECISION[k]: counts[k] / (length - k) for k in range(self.order) if length > k}
         return score, Evidence(parts=parts, counts={"bleu": counts}, notes=got[Tokens(self.tokens)].notes)
 
     def addends(self, evidence: Evidence) -> Sequence[float]:

@@ -14,8 +14,8 @@ from sightline.metrics.base import Floats, Metric, Scored, metric
 from sightline.text.alignment import STAGES
 
 PARAMETERS = {
-    "rank": (0.85, 0.2, 0.6, 0.75, np.array([1.0, 0.6, 0.8, 0.6])),
-    "hter": (0.4, 1.5, 0.35, 0.55, np.array([1.0, 0.2, 0.6, 0.8])),
+    "rank": (0.85, 0.2, 0.6, 0.75, (1.0, 0.6, 0.8, 0.6)),
+    "hter": (0.4, 1.5, 0.35, 0.55, (1.0, 0.2, 0.6, 0.8)),
 }
 """METEOR 1.5's alpha, beta, gamma, delta and weights of exact, stem, synonym and paraphrase matches, by the
 task it was tuned for: COCO's caption evaluation uses `rank`, the evaluation of VIST stories `hter`."""
@@ -29,18 +29,24 @@ def meteor(counts: Sequence[float], task: Task = "rank") -> float:
     """
     alpha, beta, gamma, delta, weights = PARAMETERS[task]
     length, function, reference_length, reference_function, chunks = counts[:5]
-    content1, function1, content2, function2 = np.reshape(counts[5:], (4, 4))
-    matched, reference_matched = (content1 + function1).sum(), (content2 + function2).sum()
+    content1, function1, content2, function2 = counts[5:9], counts[9:13], counts[13:17], counts[17:21]
+    matched, reference_matched = sum(content1) + sum(function1), sum(content2) + sum(function2)
     if not matched or not reference_matched:
         return 0.0
-    found = delta * (weights @ content1) + (1 - delta) * (weights @ function1)
-    covered = delta * (weights @ content2) + (1 - delta) * (weights @ function2)
+    found = delta * _weighed(weights, content1) + (1 - delta) * _weighed(weights, function1)
+    covered = delta * _weighed(weights, content2) + (1 - delta) * _weighed(weights, function2)
     precision = found / (delta * (length - function) + (1 - delta) * function)
     recall = covered / (delta * (reference_length - reference_function) + (1 - delta) * reference_function)
     f_mean = 1 / ((1 - alpha) / precision + alpha / recall)
     whole = matched == length and reference_matched == reference_length and chunks == 1
     fragmentation = 0.0 if whole else chunks / ((matched + reference_matched) / 2)
     return float(max(f_mean * (1 - gamma * fragmentation**beta), 0.0))
+
+
+def _weighed(weights: Sequence[float], matches: Sequence[float]) -> float:
+    """The matches of all stages, in plain Python: of four numbers arrays would cost more than they count."""
+    exact, stem, synonym, paraphrase = weights
+    return exact * matches[0] + stem * matches[1] + synonym * matches[2] + paraphrase * matches[3]
 
 
 @metric("meteor")
@@ -63,15 +69,16 @@ class Meteor(Metric):
         (feature,) = self.needs()
         task: Task = fitted[MeteorTask()] if self.task == "auto" else self.task
         every = got[feature].counts
-        best = max(every, key=lambda counts: meteor(counts, task))
-        by_stage = np.reshape(best[5:], (4, 4))[:2].sum(axis=0)
-        parts = {name: float(n) for name, n in zip(STAGES, by_stage, strict=True)}
+        scores = [meteor(counts, task) for counts in every]
+        score = max(scores)
+        best = every[scores.index(score)]
+        parts = {name: float(best[5 + n] + best[9 + n]) for n, name in enumerate(STAGES)}
         evidence = Evidence(
             parts={**parts, "chunks": best[4]},
             counts={task: best},
             notes=() if best[0] else (WORDLESS,),
         )
-        return meteor(best, task), evidence
+        return score, evidence
 
     def addends(self, evidence: Evidence) -> Sequence[float]:
         """The statistics, and behind them whether they are weighted as a story's."""

@@ -6,8 +6,9 @@ from typing import Any
 
 from rapidfuzz.distance import LCSseq
 
+from sightline.errors import Unscorable
 from sightline.features.base import Feature, Features, Fitted
-from sightline.features.reference import TokenKind, Tokens
+from sightline.features.reference import TokenKind, Tokens, TokensValue
 from sightline.items import Evidence
 from sightline.metrics.base import Floats, Metric, Scored, metric
 
@@ -36,8 +37,11 @@ class RougeL(Metric):
     def needs(self) -> tuple[Feature[Any], ...]:
         return (Tokens(self.tokens),)
 
-    def score(self, got: Features, fitted: Fitted) -> Scored:
-        found = got[Tokens(self.tokens)]
+    def score_batch(self, batch: Sequence[Features], fitted: Fitted) -> list[Scored | Unscorable]:
+        tokens = Tokens(self.tokens)
+        return [got.failure(tokens) or self._scored(got[tokens]) for got in batch]
+
+    def _scored(self, found: TokensValue) -> Scored:
         score = rouge_l(found.candidate, found.references)
         return score, Evidence(counts={"score": (score,)}, notes=found.notes)
 

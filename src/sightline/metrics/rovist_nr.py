@@ -16,6 +16,9 @@ from sightline.text.words import published_words, treebank_words
 N = 4
 """Words of the pieces that are compared within a sentence (Appendix B)."""
 
+MOST = 1000
+"""Sentences of a text: every two are compared, and each pair is evidence."""
+
 Words = Sequence[str]
 Similarity = Callable[[Words, Words], float]
 Variant = Literal["paper", "published"]
@@ -88,6 +91,10 @@ def repeated(sentences: Sequence[str], variant: Variant) -> Repeated:
     """The repetition scores (equation 7, Appendix B); raises Unscorable where there are none."""
     published = variant == "published"
     words: list[Words] = [published_words(s)[:-1] if published else paper_words(s) for s in sentences]
+    if len(words) > MOST:
+        raise Unscorable(
+            f"the text has {len(words):,} sentences; at most {MOST:,} are held against each other"
+        )
     if published and len(words) < 2:
         raise Unscorable("the published variant is not defined for a story of one sentence")
     if not any(words):

@@ -1,21 +1,63 @@
-"""Where features are computed: in this process, or on a Ray cluster."""
+"""What works off the tasks of a stage, and the engines by name. Results come in the order of the tasks."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import gc
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from threadpoolctl import threadpool_limits
 
-from sightline.errors import SightlineError, UsageError, extra
-from sightline.features.base import Features
-from sightline.pipeline.plan import Plan, ahead, compute, difference, fingerprint
-from sightline.pipeline.settings import LocalTools, Settings
+from sightline.pipeline.journal import Log
+from sightline.pipeline.settings import LocalTools
 from sightline.registry import Registry
 
-Batch = Sequence[tuple[int, Features]]
-Engine = Callable[[Plan, LocalTools, Iterable[Batch]], Iterator[Batch]]
 
-engines: Registry[Engine] = Registry("engine")
+class Work(Protocol):
+    """A stage that is open: it works off tasks, and is closed."""
+
+    def __call__(self, task: Any) -> Any: ...
+    def close(self) -> None: ...
+
+
+class Stage(Protocol):
+    """What a run does to each of its tasks. It can be sent to other processes."""
+
+    def open(self, tools: LocalTools | None = None, log: Log | None = None) -> Any: ...
+
+
+class Engine(Protocol):
+    """Works off the tasks of one stage after the other."""
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether others than this process do the work: what they make must lie in a folder."""
+        ...
+
+    def map(self, stage: Stage, tasks: Iterable[Any]) -> Iterator[Any]: ...
+
+
+@dataclass(frozen=True)
+class Here:
+    """What an engine is made of: this process's tools and log, and how many workers were asked for."""
+
+    tools: LocalTools
+    log: Log
+    workers: int | None = None
+
+
+engines: Registry[Callable[[Here], Engine]] = Registry("engine")
+
+
+@contextmanager
+def rarely_swept() -> Iterator[None]:
+    """Python looks for cycles of garbage less often: a run makes many objects and next to no cycles."""
+    before = gc.get_threshold()
+    gc.set_threshold(50_000, 20, 20)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 @contextmanager
@@ -23,67 +65,3 @@ def same_bits() -> Iterator[None]:
     """NumPy's products of matrices in one thread: how they are cut among several would change their last bits."""
     with threadpool_limits(1, "blas"):
         yield
-
-
-@engines.add("local")
-def local(plan: Plan, tools: LocalTools, batches: Iterable[Batch]) -> Iterator[Batch]:
-    """In this process: pictures of the next batch are decoded while this one is encoded."""
-    waiting = iter(batches)
-    current = next(waiting, None)
-    while current is not None:
-        upcoming = next(waiting, None)
-        if upcoming is not None:
-            ahead(plan, [got.item for _, got in upcoming], tools)
-        compute(plan, [got for _, got in current], tools)
-        yield current
-        current = upcoming
-
-
-@engines.add("ray")
-def ray(plan: Plan, tools: LocalTools, batches: Iterable[Batch]) -> Iterator[Batch]:
-    """On a Ray cluster: one batch per task, a bounded number at a time, results in order."""
-    cluster = extra("ray", "ray")
-    if not cluster.is_initialized():
-        cluster.init(log_to_driver=False, include_dashboard=False)
-    work = cluster.remote(_work)
-    specs, settings = tuple(plan.metrics), tools.settings
-    expected = tuple(fingerprint(plan, tools).items())
-    pending: list[Any] = []
-
-    def oldest() -> Batch:
-        try:
-            done: Batch = cluster.get(pending.pop(0))
-        except cluster.exceptions.RayTaskError as fault:
-            if isinstance(fault.cause, SightlineError):
-                raise fault.cause from None  # as it was said there, without the worker's trace
-            raise
-        return done
-
-    for batch in batches:
-        pending.append(work.remote(specs, settings, expected, batch))
-        if len(pending) >= 2 * int(cluster.cluster_resources().get("CPU", 1)):
-            yield oldest()
-    while pending:
-        yield oldest()
-
-
-Expected = tuple[tuple[str, str], ...]
-_tools_of: dict[tuple[Settings, Expected], LocalTools] = {}
-"""Of a worker: the tools of the run it works for, of one at a time."""
-
-
-def _work(specs: tuple[str, ...], settings: Settings, expected: Expected, batch: Batch) -> Batch:
-    """Runs on a worker, which keeps its tools from batch to batch, and measures with the same models or not at all."""
-    plan = Plan.of(specs)
-    tools = _tools_of.get((settings, expected))
-    if tools is None:
-        for other in _tools_of.values():
-            other.close()
-        _tools_of.clear()
-        tools = LocalTools(settings)
-        if told := difference(dict(expected), fingerprint(plan, tools)):
-            raise UsageError(f"a worker has other models or files than this process: {told}")
-        _tools_of[settings, expected] = tools
-    with same_bits():
-        compute(plan, [got for _, got in batch], tools)
-    return batch

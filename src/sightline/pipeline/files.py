@@ -9,33 +9,62 @@ from typing import Any
 from sightline.errors import UnwritableError, UsageError
 from sightline.io import BadLine
 from sightline.io.results import ResultFolder
-from sightline.io.scores import FAILURES, SCORES, ScoreWriter, read_failures, read_scores
-from sightline.items import Failure, Item, Score
+from sightline.io.scores import (
+    FAILURES,
+    SCORES,
+    ScoreWriter,
+    StoredScore,
+    read_failures,
+    read_scores,
+    stored_scores,
+)
+from sightline.items import Failure, Item, Key, Score
 from sightline.metrics.base import package_version
 from sightline.pipeline.finished import Finished
 from sightline.pipeline.journal import Journal
-from sightline.pipeline.kept import KeptItems, keep_items
-from sightline.pipeline.run import LeftOut, Progress, Run
+from sightline.pipeline.kept import ItemBlock, KeptItems, keep_items
+from sightline.pipeline.run import Progress, Run
+from sightline.pipeline.scoring import Shard, read_shard
 from sightline.pipeline.statistics import write_statistics
+from sightline.pipeline.wire import InputDigest, Names
 
-JOURNAL = "unfinished.sqlite"
+JOURNAL = "unfinished"
+OLD_JOURNAL = "unfinished.sqlite"
 SUMMARY = "summary.json"
 
 
 class FileSink:
     """Scores and failures straight to disk."""
 
-    def __init__(self, out: ResultFolder) -> None:
+    def __init__(self, out: ResultFolder, journal: Journal) -> None:
         self._writer = ScoreWriter(out)
+        self._folder = journal.folder or out.path
+        self._shards: list[str] = []
 
     def add(self, scores: Sequence[Score], failures: Sequence[Failure]) -> None:
         self._writer.add(scores, failures)
+
+    def add_shard(self, name: str) -> None:
+        self._writer.add_block(self._read(name).lines)
+        self._shards.append(name)
+
+    def items(self) -> Iterator[ItemBlock]:
+        """The items of all shards, with what is kept of them."""
+        return (self._read(name).items for name in self._shards)
 
     def close(self) -> None:
         self._writer.close()
 
     def abandon(self) -> None:
         self._writer.abandon()
+
+    def _read(self, name: str) -> Shard:
+        shard = read_shard(self._folder / name)
+        if shard is None:
+            raise UsageError(
+                f"{self._folder / name}: was damaged while the run went on; the same command with --resume goes on"
+            )
+        return shard
 
 
 @dataclass(frozen=True)
@@ -50,6 +79,10 @@ class Written:
 
     def scores(self) -> Iterator[Score]:
         return read_scores(self.folder / SCORES)
+
+    def stored_scores(self) -> Iterator[StoredScore]:
+        """The same, their evidence not read yet."""
+        return stored_scores(self.folder / SCORES)
 
     def failures(self) -> Iterator[Failure]:
         return read_failures(self.folder / FAILURES)
@@ -95,14 +128,14 @@ def _scored(
     journal = open_journal(out, run)
     if out.overwrite:
         out.remove(SUMMARY)
-    sink = FileSink(out)
+    sink = FileSink(out, journal)
     try:
         for score in earlier.scores() if earlier else ():
             sink.add([score], [])
         for failure in earlier.failures() if earlier else ():
             sink.add([], [failure])
         summary = run.score(items, journal, sink, progress)
-        keep_items(out, journal, run.plan, summary["items"], earlier.run.kept if earlier else None)
+        keep_items(out, sink.items(), run.plan, earlier.run.kept if earlier else None)
     except BaseException as fault:
         sink.abandon()
         if isinstance(fault, UsageError | KeyboardInterrupt) and journal.is_empty:
@@ -140,10 +173,7 @@ class Earlier:
             if then.get(name) != now.get(name):
                 told = f"{name} {then.get(name, 'not given')}, not {now.get(name, 'not given')}"
                 raise UsageError(f"{folder} holds results made with {told}; {over}")
-        left_out = LeftOut()
-        for _ in left_out.without(items):
-            pass
-        if str(left_out.digest) != was["input"]["digest"]:
+        if input_digest(items) != was["input"]["digest"]:
             raise UsageError(f"{folder} holds results of another input ({was.get('items')} items); {over}")
 
     def scores(self) -> Iterator[Score]:
@@ -167,9 +197,25 @@ class Earlier:
         }
 
 
+def input_digest(items: Iterable[Item | BadLine]) -> str:
+    """Tells one input from another; lines that are no items, and items that came before, do not count."""
+    digest, seen = InputDigest(), set[Key]()
+    for item in items:
+        if isinstance(item, Item) and item.key not in seen:
+            seen.add(item.key)
+            digest.add(Names(item).content)
+    return str(digest)
+
+
 def open_journal(out: ResultFolder, run: Run) -> Journal:
     """The folder's journal: a new one, or the unfinished one where the user says to go on."""
     path = out.path / JOURNAL
+    if (out.path / OLD_JOURNAL).exists():
+        if not out.overwrite:
+            raise UsageError(
+                f"{out.path} holds a run that another version of Sightline did not finish; --overwrite starts over"
+            )
+        out.remove(OLD_JOURNAL, f"{OLD_JOURNAL}-wal", f"{OLD_JOURNAL}-shm")
     if path.exists() and not out.resume:
         if not out.overwrite:
             raise UsageError(

@@ -13,10 +13,11 @@ from sightline.features.base import Features, Fitted
 from sightline.io.scores import FAILURES, SCORES, read_failures, read_scores
 from sightline.items import DUPLICATE, Failure, Item, Score
 from sightline.metrics import Metric, make_metric
+from sightline.pipeline.batches import BATCH_ITEMS
 from sightline.pipeline.kept import NAME as ITEMS
 from sightline.pipeline.kept import KeptItems
 from sightline.pipeline.memory import Kept
-from sightline.pipeline.run import BATCH_ITEMS, score_batch
+from sightline.pipeline.scoring import score_batch
 from sightline.pipeline.settings import LocalTools, Settings
 from sightline.pipeline.statistics import read_entries
 from sightline.pipeline.totals import Totals

@@ -1,216 +1,206 @@
-"""The journal of a run: every item with the features computed of it, durable batch by batch, so that a run can go on.
+"""The journal of a run: the features of every batch, each safe as soon as it is made, so that a run can go on.
 
-Features are stored as MessagePack, never as pickles: a journal from somebody else can be wrong but cannot run code.
+It is a folder of logs, one for each process that works: records are added at the end, each with its digest. A record
+that a kill cut short is not there; everything before it is.
 """
 
-import hashlib
 import json
-import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import os
+import secrets
+import shutil
+import struct
+import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO, NamedTuple
 
 import msgspec
-import numpy as np
 
-from sightline.errors import Unscorable, UsageError
-from sightline.features.base import Feature, Features
-from sightline.io.mounts import journal_mode
-from sightline.items import Item, Key
+from sightline.errors import UnwritableError, UsageError
+from sightline.io.results import told, whole
 from sightline.pipeline.plan import difference
+from sightline.pipeline.wire import FORMAT, decode, encode
 
-FORMAT = 3
-"""What a journal looks like; one that looks otherwise is refused, not misread."""
-
-
-def _to_wire(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return {"dtype": value.dtype.str, "shape": value.shape, "data": value.tobytes()}
-    if isinstance(value, Path):
-        return str(value)
-    raise NotImplementedError(
-        f"a {type(value).__name__} cannot be stored in the journal"
-    )  # what msgspec expects
+ABOUT = "about.json"
+_HEAD = struct.Struct("<4sQ16sQI")
+_MARK = b"SLB1"
 
 
-def _from_wire(kind: Any, value: Any) -> Any:
-    if kind is np.ndarray or getattr(kind, "__origin__", None) is np.ndarray:
-        return np.frombuffer(value["data"], np.dtype(value["dtype"])).reshape(value["shape"])
-    if isinstance(kind, type) and issubclass(kind, Path):
-        return Path(value)
-    raise NotImplementedError(f"a {kind} cannot be read from the journal")
+class Row(msgspec.Struct, array_like=True):
+    """An item with what is kept of it."""
+
+    item: bytes
+    features: bytes
+    """What `wire.stored` made, as MessagePack."""
+    whole: bool
+    """Whether no feature failed."""
+    digest: bytes
+    content: bytes
+    """The two of `wire.Names`."""
 
 
-def encode(value: Any) -> bytes:
-    return msgspec.msgpack.encode(value, enc_hook=_to_wire)
+BadRow = tuple[str, str, str, str | None]
+"""What is no item: id, reason, where it stands, system."""
 
 
-def decode(data: bytes, kind: Any) -> Any:
-    return msgspec.msgpack.decode(data, type=kind, dec_hook=_from_wire)
+class Record(msgspec.Struct, array_like=True):
+    """A batch: its items, and the lines among them that are none."""
+
+    rows: list[Row]
+    bad: list[BadRow]
 
 
-@dataclass(frozen=True)
-class Stored:
-    """One feature on disk: its value, or the reason why there is none."""
+class Place(NamedTuple):
+    """Where a record lies: the log's name, the offset and length of its content."""
 
-    value: bytes | None = None
-    reason: str | None = None
+    log: str
+    offset: int
+    length: int
+    digest: bytes
+    """Of what it was made from."""
 
 
-def _refuse_other_forms(path: Path | None, db: sqlite3.Connection) -> None:
-    (form,) = db.execute("PRAGMA user_version").fetchone()
-    if form != FORMAT and db.execute("SELECT 1 FROM sqlite_master").fetchone():
-        raise UsageError(f"{path} was left by another version of Sightline; start over with --overwrite")
+class Log:
+    """Records of one process, in a folder or in memory."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self._kept: list[bytes] = []
+        self._name = f"features-{os.getpid()}-{secrets.token_hex(4)}.log"
+        self._file: BinaryIO | None = None
+        self._open: dict[str, BinaryIO] = {}
+
+    def add(self, number: int, digest: bytes, record: Record) -> Place:
+        content = encode(record)
+        if self.folder is None:
+            self._kept.append(content)
+            return Place("", len(self._kept) - 1, len(content), digest)
+        path = self.folder / self._name
+        try:
+            if self._file is None:
+                self._file = path.open("ab")
+            head = _HEAD.pack(_MARK, number, digest, len(content), zlib.crc32(content))
+            start = self._file.tell()
+            self._file.write(head + content)
+            self._file.flush()
+        except OSError as fault:
+            self._file = None
+            self._name = f"features-{os.getpid()}-{secrets.token_hex(4)}.log"
+            raise UnwritableError(f"{path}: cannot write there ({fault.strerror or fault})") from None
+        return Place(self._name, start + _HEAD.size, len(content), digest)
+
+    def read(self, place: Place) -> Record:
+        if self.folder is None:
+            return self._decoded(self._kept[place.offset])
+        try:
+            file = self._open.get(place.log) or self._opened(place.log)
+            file.seek(place.offset - _HEAD.size)
+            data = file.read(_HEAD.size + place.length)
+            _, _, _, _, seal = _HEAD.unpack_from(data)
+            content = data[_HEAD.size :]
+            if zlib.crc32(content) != seal:
+                raise ValueError("it was damaged")
+            return self._decoded(content)
+        except (OSError, ValueError, struct.error, msgspec.DecodeError) as fault:
+            raise UsageError(
+                f"{self.folder / place.log}: cannot be read ({fault}); the same command with --resume goes on"
+            ) from None
+
+    def close(self) -> None:
+        for file in (self._file, *self._open.values()):
+            if file is not None:
+                file.close()
+        self._file, self._open = None, {}
+
+    def _opened(self, name: str) -> BinaryIO:
+        assert self.folder is not None
+        if len(self._open) > 100:  # a long history of resumed runs
+            self._open.popitem()[1].close()
+        self._open[name] = file = (self.folder / name).open("rb")
+        return file
+
+    def _decoded(self, content: bytes) -> Record:
+        record: Record = decode(content, Record)
+        return record
 
 
 class Journal:
-    """Items and their features in the order they came, in a SQLite file (or in memory)."""
+    """The logs of a run, and where the record of each batch lies. With no folder, a run's that is kept in memory."""
 
-    def __init__(self, path: Path | None, fingerprint: Mapping[str, str]) -> None:
-        self.path = path
-        try:
-            self._db = sqlite3.connect(":memory:" if path is None else str(path))
-            _refuse_other_forms(path, self._db)
-            self._db.execute(f"PRAGMA journal_mode={journal_mode(path) if path else 'MEMORY'}")
-            self._db.execute("PRAGMA synchronous=FULL")
-            self._db.execute(f"PRAGMA user_version={FORMAT}")
-            self._db.execute("CREATE TABLE IF NOT EXISTS about (fingerprint TEXT)")
-            self._db.execute(
-                "CREATE TABLE IF NOT EXISTS entry "
-                "(key TEXT PRIMARY KEY, place INTEGER, digest TEXT, whole INTEGER, item BLOB, features BLOB)"
-            )
-            self._db.execute("CREATE INDEX IF NOT EXISTS by_place ON entry (place)")
-            known = self._db.execute("SELECT fingerprint FROM about").fetchone()
-        except sqlite3.OperationalError as fault:
-            raise UsageError(f"{path}: cannot write there ({fault})") from None
-        except sqlite3.DatabaseError as fault:
-            raise UsageError(
-                f"{path}: not a journal of Sightline ({fault}); delete it to start over"
-            ) from None
-        if known is None:
-            self._db.execute("INSERT INTO about VALUES (?)", (json.dumps(dict(fingerprint)),))
-            self._db.commit()
-        elif told := difference(json.loads(known[0]), fingerprint):
-            raise UsageError(
-                f"{path} belongs to another run: {told}; repeat that one, or start over with --overwrite"
-            )
-
-    def renew(self, batch: Sequence[tuple[int, Features]]) -> set[Key]:
-        """The keys of those items that are here, unchanged and without a failure. They take their new places."""
-        known: dict[Key, tuple[int, str]] = {}
-        for place, got in batch:
-            key = _key(got.item)
-            row = self._db.execute("SELECT digest, whole FROM entry WHERE key = ?", (key,)).fetchone()
-            if row is not None and row[1] and row[0] == digest(got.item):
-                known[got.item.key] = (place, key)
-        if known:
-            with self._db:
-                self._db.executemany("UPDATE entry SET place = ? WHERE key = ?", known.values())
-        return set(known)
+    def __init__(self, folder: Path | None, fingerprint: Mapping[str, str]) -> None:
+        self.folder = folder
+        self._places: dict[int, list[Place]] = {}
+        if folder is not None:
+            self._check(folder, dict(fingerprint))
+        self.log = Log(folder)
 
     @property
     def is_empty(self) -> bool:
-        return self._db.execute("SELECT 1 FROM entry LIMIT 1").fetchone() is None
+        return not self._places and not (self.folder and any(self.folder.glob("*.log")))
 
-    def add(self, batch: Sequence[tuple[int, Features]], kept: Sequence[Feature[Any]]) -> None:
-        """Store a batch, all of it or nothing."""
-        rows = []
-        for place, got in batch:
-            failures = {feature: got.failure(feature) for feature in kept}
-            stored = [
-                Stored(reason=str(failures[feature]))
-                if failures[feature]
-                else Stored(value=encode(got[feature]))
-                for feature in kept
-            ]
-            whole = not any(failures.values())
-            rows.append((_key(got.item), place, digest(got.item), whole, encode(got.item), encode(stored)))
-        with self._db:
-            self._db.executemany("INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?, ?)", rows)
-
-    def read(self, kept: Sequence[Feature[Any]], places: int) -> Iterator[Features]:
-        """Every item with the features kept of it, in order; those of an earlier input (beyond `places`) left out."""
-        for item, features in self.rows(places):
-            got = Features(decode(item, Item))
-            for feature, stored in zip(kept, features, strict=True):
-                got.put(
-                    feature,
-                    Unscorable(stored.reason)
-                    if stored.value is None
-                    else decode(stored.value, feature.value),
-                )
-            yield got
-
-    def rows(self, places: int) -> Iterator[tuple[bytes, list[Stored]]]:
-        """Every item and its features as they are stored, in order."""
-        rows = self._db.cursor().execute(
-            "SELECT item, features FROM entry WHERE place >= 0 AND place < ? ORDER BY place", (places,)
-        )
-        for item, features in rows:
-            yield item, decode(features, list[Stored])
-
-    def items(self, places: int) -> Iterator[Item]:
-        rows = self._db.cursor().execute(
-            "SELECT item FROM entry WHERE place >= 0 AND place < ? ORDER BY place", (places,)
-        )
-        for (item,) in rows:
-            yield decode(item, Item)
-
-    def forget_order(self) -> None:
-        """Before a resumed run reads its input again: what is not found there any more is not scored."""
-        with self._db:
-            self._db.execute("UPDATE entry SET place = -1")
+    def earlier(self, number: int) -> list[Place]:
+        """Records that may hold items of a batch: those of this number first, then its neighbours'."""
+        return [place for near in (number, number - 1, number + 1) for place in self._places.get(near, ())]
 
     def close(self) -> None:
-        self._db.close()
+        self.log.close()
 
     def delete(self) -> None:
         """The run is done: its results are written, the journal can go."""
         self.close()
-        if self.path is not None:
-            self.remove(self.path)
+        if self.folder is not None:
+            self.remove(self.folder)
 
     @staticmethod
-    def remove(path: Path) -> None:
-        for suffix in ("", "-wal", "-shm"):
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
+    def remove(folder: Path) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
 
-
-def _key(item: Item) -> str:
-    """Id and system as one text."""
-    return json.dumps(item.key)
-
-
-@dataclass
-class InputDigest:
-    """Tells one input from another by content: items in any order, pictures by name and size."""
-
-    total: int = 0
-
-    def add(self, item: Item) -> None:
-        sizes = [_size(path) for path in item.images]
-        content = encode((replace(item, source="", images=()), [path.name for path in item.images], sizes))
-        self.total += int.from_bytes(hashlib.blake2b(content, digest_size=16).digest())
-
-    def __str__(self) -> str:
-        return f"{self.total % (1 << 128):032x}"
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except (OSError, ValueError):
-        return -1
-
-
-def digest(item: Item) -> str:
-    """What the features depend on: the item and the state of its picture files."""
-    files = []
-    for path in item.images:
+    @staticmethod
+    def count(folder: Path) -> int:
+        """How many items are safe in a journal's folder."""
+        log = Log(folder)
         try:
-            state = path.stat()
-            files.append((state.st_size, state.st_mtime_ns))
-        except OSError:
-            files.append((-1, -1))
-    return hashlib.blake2b(encode((replace(item, source=""), files)), digest_size=16).hexdigest()
+            return sum(len(log.read(place).rows) for _, place in _scanned(folder))
+        finally:
+            log.close()
+
+    def _check(self, folder: Path, fingerprint: dict[str, str]) -> None:
+        about = folder / ABOUT
+        with told(folder):
+            folder.mkdir(exist_ok=True)
+        if not about.exists():
+            for left in folder.iterdir():  # nothing is known of them
+                left.unlink()
+            with whole(about) as file:
+                file.write(json.dumps({"format": FORMAT, "fingerprint": fingerprint}).encode())
+            return
+        try:
+            found = json.loads(about.read_text("utf-8"))
+            form, known = found["format"], found["fingerprint"]
+        except (OSError, ValueError, KeyError, TypeError) as fault:
+            raise UsageError(
+                f"{folder}: not a journal of Sightline ({fault}); delete it to start over"
+            ) from None
+        if form != FORMAT:
+            raise UsageError(
+                f"{folder} was left by another version of Sightline; start over with --overwrite"
+            )
+        if given := difference(known, fingerprint):
+            raise UsageError(
+                f"{folder} belongs to another run: {given}; repeat that one, or start over with --overwrite"
+            )
+        for number, place in _scanned(folder):
+            self._places.setdefault(number, []).append(place)
+
+
+def _scanned(folder: Path) -> Iterator[tuple[int, Place]]:
+    """Number and place of every record that is whole; what lies behind one that is not is lost."""
+    for path in sorted(folder.glob("features-*.log"), key=lambda path: path.stat().st_mtime_ns):
+        with path.open("rb") as file:
+            while len(head := file.read(_HEAD.size)) == _HEAD.size:
+                mark, number, digest, length, seal = _HEAD.unpack(head)
+                start = file.tell()
+                if mark != _MARK or length > path.stat().st_size - start:
+                    break
+                if zlib.crc32(file.read(length)) == seal:
+                    yield number, Place(path.name, start, length, digest)

@@ -4,7 +4,7 @@ A score that stands on theta, idf or document frequencies holds for the corpus t
 kept it can be made again for another corpus, without pictures, models or the file that was scored.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,15 @@ import pyarrow.parquet as pq
 from sightline.errors import Unscorable, UsageError
 from sightline.features.base import Feature, Features, Statistic
 from sightline.io.results import ResultFolder, told, whole
+from sightline.io.score_lines import stream, table_of
 from sightline.items import Item, Key
 from sightline.metrics import Metric
-from sightline.pipeline.journal import FORMAT, Journal, Stored, decode, encode
 from sightline.pipeline.plan import Plan
+from sightline.pipeline.wire import Stored, decode, encode
 
 NAME = "items.parquet"
+FORMAT = 3
+"""What the file looks like; features in one that looks otherwise are not read."""
 ROW_GROUP = 1024
 SCHEMA = pa.schema(
     [
@@ -42,40 +45,48 @@ def judged(metrics: Sequence[Metric]) -> dict[str, Feature[Any]]:
     return {repr(feature): feature for asker in askers for feature in asker.needs()}
 
 
+ItemBlock = bytes
+"""Some items as rows of items.parquet, in Arrow's stream form."""
+
+
+def item_block(items: Iterable[tuple[bytes, Item, list[Stored]]]) -> ItemBlock:
+    """Items with the features that `judged` names, in its order."""
+    rows = [(item.id, item.system, item.group, stored, encode(kept)) for stored, item, kept in items]
+    return stream(_table(rows))
+
+
 def keep_items(
-    out: ResultFolder, journal: Journal, plan: Plan, places: int, before: "KeptItems | None" = None
+    out: ResultFolder, blocks: Iterable[ItemBlock], plan: Plan, before: "KeptItems | None" = None
 ) -> None:
-    """Write items.parquet from the journal of a run that is done, with the features that were there `before`."""
+    """Write items.parquet from blocks, with the features that were there `before`."""
     wanted = judged(list(plan.metrics.values()))
-    chosen = {name: plan.kept.index(feature) for name, feature in wanted.items()}
-    also = [name for name in before.names if name not in chosen] if before else []
+    also = [name for name in before.names if name not in wanted] if before else []
     earlier = before.stored(also) if before and also else None
-    about = {b"format": str(FORMAT).encode(), b"features": msgspec.json.encode([*chosen, *also])}
+    about = {b"format": str(FORMAT).encode(), b"features": msgspec.json.encode([*wanted, *also])}
     path = out.path / NAME
+    schema = SCHEMA.with_metadata(about)
     with (
         whole(path) as file,
         told(path),
-        pq.ParquetWriter(file, SCHEMA.with_metadata(about), compression="zstd") as table,
+        pq.ParquetWriter(file, schema, compression="zstd") as parquet,
     ):
-        rows: list[tuple[str, str | None, str, bytes, bytes]] = []
-        for item, features in journal.rows(places):
-            found = decode(item, Item)
-            kept = [features[place] for place in chosen.values()]
+        for block in blocks:
+            table = table_of(block)
             if earlier is not None:
-                kept += earlier(found.key)
-            rows.append((found.id, found.system, found.group, item, encode(kept)))
-            if len(rows) == ROW_GROUP:
-                table.write_table(_table(rows))
-                rows.clear()
-        if rows:
-            table.write_table(_table(rows))
+                table = _table([_beside(row, earlier) for row in table.to_pylist()])
+            parquet.write_table(table.replace_schema_metadata(about), ROW_GROUP)
+
+
+def _beside(row: dict[str, Any], earlier: Callable[[Key], list[Stored]]) -> list[Any]:
+    """A row of items.parquet with the features that were there before."""
+    kept = decode(row["features"], list[Stored]) + earlier((row["id"], row["system"]))
+    return [row["id"], row["system"], row["group"], row["item"], encode(kept)]
 
 
 def _table(rows: Sequence[Sequence[Any]]) -> pa.Table:
-    columns = [
-        pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), SCHEMA, strict=True)
-    ]
-    return pa.table(columns, schema=SCHEMA)
+    columns = list(zip(*rows, strict=True)) or [()] * len(SCHEMA)
+    arrays = [pa.array(column, kind.type) for column, kind in zip(columns, SCHEMA, strict=True)]
+    return pa.table(arrays, schema=SCHEMA)
 
 
 class KeptItems:

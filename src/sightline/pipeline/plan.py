@@ -26,6 +26,13 @@ class Plan:
         return any(feature.reads_pictures for feature in self.features)
 
     @property
+    def looks_ahead(self) -> bool:
+        """Whether anything can be begun for a batch while another is computed."""
+        return self.reads_pictures or any(
+            type(feature).ahead is not Feature.ahead for feature in self.features
+        )
+
+    @property
     def needs_pictures(self) -> bool:
         """Whether picture files must be there, though maybe not decoded ahead."""
         return any(feature.reads_pictures or feature.shows_pictures for feature in self.features)

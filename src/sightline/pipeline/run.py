@@ -1,31 +1,31 @@
 """A run, from items to scores: features batch by batch into the journal, corpus statistics, then every score."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
-from sightline.errors import Unscorable, unknown
-from sightline.features.base import Features, Fitted
-from sightline.io import BadLine
+from sightline.errors import BadLine, UsageError, unknown
+from sightline.features.base import Features, Fit, Fitted, Statistic
+from sightline.io.item_file import ItemFile
 from sightline.io.provenance import provenance
-from sightline.items import DUPLICATE, Failure, Item, Key, Score
-from sightline.metrics import Metric
-from sightline.pipeline.engines import Batch, engines, same_bits
-from sightline.pipeline.journal import InputDigest, Journal
+from sightline.items import Failure, Item, Key, Score
+from sightline.pipeline import local, ray_engine
+from sightline.pipeline.batches import Kept, cut, shards
+from sightline.pipeline.engines import Engine, Here, engines, rarely_swept, same_bits
+from sightline.pipeline.journal import Journal, Log
 from sightline.pipeline.plan import Plan, fingerprint
+from sightline.pipeline.repeats import Repeats
+from sightline.pipeline.scoring import Scored, ScoreStage, Task, left_out
 from sightline.pipeline.settings import LocalTools, Settings
+from sightline.pipeline.stages import Computed, FeatureStage, Learned, PartialStage, features_of
 from sightline.pipeline.totals import Totals
+from sightline.pipeline.wire import InputDigest
 from sightline.resources import Holder
-from sightline.text.sentences import is_caption
 
-BATCH_ITEMS = 256
-BATCH_PICTURES = 32
-"""A batch ends at whichever comes first: enough to fill the encoder, little enough for memory."""
+ENGINES = (local.local, ray_engine.ray)
+"""Those that are always there, by their names in the registry."""
 
 
 class Progress(Protocol):
@@ -39,31 +39,46 @@ class Sink(Protocol):
 
     def add(self, scores: Sequence[Score], failures: Sequence[Failure]) -> None: ...
 
+    def add_shard(self, name: str) -> None:
+        """Scores that a worker left in the journal's folder."""
+        ...
+
 
 @dataclass(frozen=True)
 class JournalCorpus:
-    """The journal as something statistics can stream over, as often as they like."""
+    """The journal as something a statistic that has no parts can stream over, as often as it likes."""
 
     journal: Journal
     plan: Plan
-    places: int
-    only: Callable[[Item], bool] | None = None
-    """Which items count, where not all do."""
+    batches: Sequence[Kept]
+    learned: Learned
 
     def __iter__(self) -> Iterator[Features]:
-        every = self.journal.read(self.plan.kept, self.places)
-        return every if self.only is None else (got for got in every if self.only(got.item))
+        for batch in self.batches:
+            for _, got in features_of(self.journal.log.read(batch.place), batch, self.plan):
+                if self.learned(got.item):
+                    yield got
 
 
 class Run:
     """One scoring run. What it loads is let go when it ends, unless the caller gives a holder that keeps it."""
 
     def __init__(
-        self, specs: Sequence[str], settings: Settings, engine: str = "local", holder: Holder | None = None
+        self,
+        specs: Sequence[str],
+        settings: Settings,
+        engine: str = "local",
+        holder: Holder | None = None,
+        workers: int | None = None,
     ) -> None:
         self.plan = Plan.of(specs)
         self.tools = LocalTools(settings, holder)
-        self.engine = engines.get(engine)
+        self.fitted = Fitted()
+        self._engine, self._workers = engines.get(engine), workers
+
+    def engine(self, log: Log) -> Engine:
+        """What does the work."""
+        return self._engine(Here(self.tools, log, self._workers))
 
     @property
     def fingerprint(self) -> dict[str, str]:
@@ -90,7 +105,7 @@ class Run:
         those of the system that the option `fit_on` names, or on all.
         """
         try:
-            with same_bits():
+            with same_bits(), rarely_swept():
                 return self._score(items, journal, sink, progress, learn_from)
         finally:
             self.tools.close()
@@ -105,29 +120,31 @@ class Run:
     ) -> dict[str, Any]:
         for statistic in self.plan.statistics:
             statistic.check(self.tools)
-        left_out = LeftOut()
-        places = self._compute(items, journal, left_out, progress)
-        corpus = JournalCorpus(journal, self.plan, places)
-        learned = JournalCorpus(journal, self.plan, places, self._learned(learn_from, left_out))
-        fitted = Fitted({statistic: statistic.fit(learned, self.tools) for statistic in self.plan.statistics})
+        engine = self.engine(journal.log)
+        if engine.elsewhere and self.tools.option("judge_budget"):
+            raise UsageError("--judge-budget holds within one process: leave out --workers and --engine")
+        learned = Learned(self.tools.option("fit_on") if learn_from is None else None, learn_from)
+        batches = self._compute(items, journal, engine, learned, progress)
+        self.fitted = fitted = self._fit(batches, journal, engine, learned)
         signatures = {
             spec: metric.signature(self.tools, fitted) for spec, metric in self.plan.metrics.items()
         }
-        totals = Totals(self.plan.metrics)
-        done = 0
-        for batch in _chunks(corpus, BATCH_ITEMS):
-            for spec, metric in self.plan.metrics.items():
-                able, scores, failures = score_batch(spec, metric, batch, fitted, signatures[spec])
-                totals.add(spec, able, scores)
-                totals.fail(failures)
-                sink.add(scores, failures)
-            done += len(batch)
+        totals, digest = Totals(self.plan.metrics), InputDigest()
+        stage = ScoreStage(tuple(self.plan.metrics), fitted, signatures, journal.folder)
+        tasks = (Task(number, shard) for number, shard in enumerate(shards(batches)))
+        done = captions = 0
+        scored: Scored
+        for scored in engine.map(stage, tasks):
+            totals.add_sums(scored.tally.sums)
+            digest.add(scored.tally.content)
+            captions += scored.tally.captions
+            done += scored.tally.items
+            if scored.shard:
+                sink.add_shard(scored.shard)
+            else:
+                sink.add(scored.scores, scored.failures)
             progress("scores", done)
-        for spec in self.plan.metrics:
-            failures = left_out.failures(spec)
-            totals.fail(failures)
-            sink.add([], failures)
-        self.fitted = fitted
+        bad, duplicates = self._left_out(batches, journal, totals, sink)
         told = totals.summary(signatures)
         for spec, metric in self.plan.metrics.items():
             if metric.lower_is_better:
@@ -135,15 +152,27 @@ class Run:
         return {
             **told,
             "resources": self._resources(signatures.values()),
-            "items": places,
-            "duplicates": len(left_out.duplicates),
-            "bad_lines": len(left_out.bad_lines),
-            "captions": left_out.captions,
+            "items": done,
+            "duplicates": duplicates,
+            "bad_lines": bad,
+            "captions": captions,
             **provenance(),
-            "input": {"digest": str(left_out.digest)},
+            "input": {"digest": str(digest)},
             "settings": self.tools.settings.told,
             **({"judges": spent} if (spent := self.tools.spent) else {}),
         }
+
+    def _left_out(
+        self, batches: Sequence[Kept], journal: Journal, totals: Totals, sink: Sink
+    ) -> tuple[int, int]:
+        """Failures of every metric: lines that are no items, and items that came before. Returns how many of each."""
+        rows = left_out(journal.log, batches)
+        for spec in self.plan.metrics:
+            failures = [Failure(id, spec, reason, where, system) for id, reason, where, system in rows]
+            totals.fail(failures)
+            sink.add([], failures)
+        duplicates = sum(len(batch.left_out) for batch in batches)
+        return len(rows) - duplicates, duplicates
 
     def _resources(self, signatures: Iterable[str]) -> dict[str, dict[str, str]]:
         """What stands behind the digests in the signatures: what the user wrote, where it lies, what it ran on."""
@@ -151,117 +180,69 @@ class Run:
         held = {one.digest: one.told() for one in self.tools.holder.resources()}
         return {digest: held[digest] for digest in sorted(held) if digest in text}
 
-    def _learned(
-        self, learn_from: Collection[Key] | None, left_out: "LeftOut"
-    ) -> Callable[[Item], bool] | None:
-        """Which items statistics are fitted on, where not on all."""
-        chosen = self.tools.option("fit_on")
-        if learn_from is not None:
-            return lambda item: item.key in learn_from
-        if chosen is None:
-            return None
-        if chosen not in left_out.systems:
-            raise unknown("system", chosen, [name for name in left_out.systems if name is not None])
-        return lambda item: item.system == chosen
-
     def _compute(
-        self, items: Iterable[Item | BadLine], journal: Journal, left_out: "LeftOut", progress: Progress
-    ) -> int:
-        """Features of every item into the journal; returns how many items there are.
-
-        Batches are cut from the whole stream, whether or not a part of it is done already: a resumed run then
-        computes the very batches that the unbroken run would have.
-        """
-        journal.forget_order()
-        done = places = 0
-
-        def fresh() -> Iterator[Batch]:
-            nonlocal done, places
-            for batch in _batches(left_out.without(items)):
-                places += len(batch)
-                known = journal.renew(batch)
-                rest = [(place, got) for place, got in batch if got.item.key not in known]
-                done += len(batch) - len(rest)
-                progress("features", done)
-                if rest:
-                    yield rest
-
-        for batch in self.engine(self.plan, self.tools, fresh()):
-            journal.add(batch, self.plan.kept)
-            done += len(batch)
+        self,
+        items: Iterable[Item | BadLine],
+        journal: Journal,
+        engine: Engine,
+        learned: Learned,
+        progress: Progress,
+    ) -> list[Kept]:
+        """Features of every item into the journal."""
+        counting = tuple(
+            number for number, statistic in enumerate(self.plan.statistics) if statistic.counts_documents
+        )
+        specs = tuple(self.plan.metrics)
+        expected = tuple(self.fingerprint.items()) if engine.elsewhere else ()
+        stage = FeatureStage(specs, self.tools.settings, expected, learned, counting, journal.folder)
+        batches = (
+            replace(batch, earlier=tuple(journal.earlier(batch.number)))
+            for batch in cut(items, self.plan.needs_pictures, engine.elsewhere)
+        )
+        repeats = Repeats(counting)
+        systems: dict[str | None, None] = {}
+        done = 0
+        computed: Computed
+        for computed in engine.map(stage, batches):
+            repeats.add(computed)
+            systems.update(dict.fromkeys(computed.systems))
+            done += computed.items
             progress("features", done)
-        return places
+        found = repeats.found(journal.log)
+        if not done and isinstance(items, ItemFile):
+            rows = left_out(journal.log, islice(found, 1))
+            id, reason, where, system = rows[0] if rows else ("", "", "", None)
+            items.refuse_no_items(BadLine(where, reason, id, system) if rows else None)
+        chosen = learned.system
+        if chosen is not None and chosen not in systems:
+            raise unknown("system", chosen, [name for name in systems if name is not None])
+        return found
 
-
-@dataclass
-class LeftOut:
-    """What the input holds besides items: lines that are none, and items whose id the system had before."""
-
-    duplicates: list[Item] = field(default_factory=list)
-    bad_lines: list[BadLine] = field(default_factory=list)
-    digest: InputDigest = field(default_factory=InputDigest)
-    """Of the items."""
-    captions: int = 0
-    """How many of the items are captions; the others are stories."""
-    systems: dict[str | None, None] = field(default_factory=dict)
-    """Those that the items are of."""
-
-    def without(self, stream: Iterable[Item | BadLine]) -> Iterator[tuple[int, Features]]:
-        """The items of the stream with their places; the rest is noted here."""
-        seen: set[Key] = set()
-        for one in stream:
-            if isinstance(one, BadLine):
-                self.bad_lines.append(one)
-            elif one.key in seen:
-                self.duplicates.append(one)
+    def _fit(self, batches: Sequence[Kept], journal: Journal, engine: Engine, learned: Learned) -> Fitted:
+        every = self.plan.statistics
+        numbers = tuple(
+            number
+            for number, statistic in enumerate(every)
+            if statistic.merges and statistic.learns(self.tools)
+        )
+        parts: dict[int, list[Any]] = {number: [] for number in numbers}
+        if numbers:
+            stage = PartialStage(tuple(self.plan.metrics), numbers, learned, journal.folder)
+            for found in engine.map(stage, shards(batches)):
+                for number, part in zip(numbers, found, strict=True):
+                    parts[number].append(part)
+                    if len(parts[number]) > AT_ONCE:
+                        parts[number] = [every[number].merged(parts[number])]
+        corpus = JournalCorpus(journal, self.plan, batches, learned)
+        fits: dict[Statistic[Any], Fit[Any]] = {}
+        for number, statistic in enumerate(every):
+            if statistic.merges:
+                part = statistic.merged(parts[number]) if number in parts else None
+                fits[statistic] = statistic.fitted(part, self.tools)
             else:
-                seen.add(one.key)
-                self.systems.setdefault(one.system)
-                self.digest.add(one)
-                self.captions += is_caption(one)
-                yield len(seen) - 1, Features(one)
-
-    def failures(self, metric: str) -> list[Failure]:
-        return [
-            *(Failure(bad.id, metric, bad.reason, bad.where, bad.system) for bad in self.bad_lines),
-            *(Failure(item.id, metric, DUPLICATE, item.source, item.system) for item in self.duplicates),
-        ]
+                fits[statistic] = statistic.fit(corpus, self.tools)
+        return Fitted(fits)
 
 
-def score_batch(
-    spec: str, metric: Metric, batch: Sequence[Features], fitted: Fitted, signature: str
-) -> tuple[list[Item], list[Score], list[Failure]]:
-    """Scores with the items they are of, and the failures of the others."""
-    items: list[Item] = []
-    scores: list[Score] = []
-    failures: list[Failure] = []
-    for got, found in zip(batch, metric.score_batch(batch, fitted), strict=True):
-        item = got.item
-        if isinstance(found, Unscorable):
-            failures.append(Failure(item.id, spec, str(found), item.source, item.system))
-        elif not np.isfinite(found[0]):
-            reason = f"the score came out as {found[0]}"
-            failures.append(Failure(item.id, spec, reason, item.source, item.system))
-        else:
-            items.append(item)
-            scores.append(Score(item.id, spec, float(found[0]), signature, found[1], item.system))
-    return items, scores, failures
-
-
-def _batches(items: Iterable[tuple[int, Features]]) -> Iterator[Batch]:
-    batch: list[tuple[int, Features]] = []
-    pictures: set[Path] = set()
-    for place, got in items:
-        batch.append((place, got))
-        pictures.update(got.item.images)
-        if len(batch) >= BATCH_ITEMS or len(pictures) >= BATCH_PICTURES:
-            yield batch
-            batch, pictures = [], set()
-    if batch:
-        yield batch
-
-
-def _chunks(corpus: Iterable[Features], size: int) -> Iterator[list[Features]]:
-    stream = iter(corpus)
-    while chunk := list(islice(stream, size)):
-        yield chunk
+AT_ONCE = 16
+"""Parts of a statistic that are merged together."""

@@ -6,7 +6,7 @@ Scores are summed up by picture or story as they come, which is what the interva
 import math
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +24,55 @@ GROUPS = 20_000
 and the intervals come out the same but for chance."""
 
 
+def group_hash(group: str) -> int:
+    """What stands for a picture or story among those that a bootstrap resamples."""
+    return int.from_bytes(blake2b(group.encode("utf-8", "backslashreplace"), digest_size=8).digest())
+
+
+class AddedUp(Protocol):
+    """What the scores of a system in a metric add to the sums."""
+
+    @property
+    def system(self) -> str | None: ...
+    @property
+    def metric(self) -> str: ...
+    @property
+    def groups(self) -> bytes:
+        """64-bit numbers."""
+        ...
+
+    @property
+    def rows(self) -> bytes:
+        """For each the score, 1, and what the metric adds up: 64-bit floats."""
+        ...
+
+    @property
+    def wordless(self) -> int: ...
+    @property
+    def failed(self) -> int: ...
+
+
 class Totals:
     """The sums of a run, by system."""
 
     def __init__(self, metrics: Mapping[str, Metric]) -> None:
         self._metrics = metrics
         self._systems: dict[str | None, dict[str, _Sums]] = {}
+
+    def add_sums(self, tally: "Sequence[AddedUp]") -> None:
+        """What a worker added up, score by score, in the order of the items."""
+        for part in tally:
+            sums = self._of(part.system)[part.metric]
+            groups = np.frombuffer(part.groups, np.uint64).tolist()
+            if groups:
+                rows = np.frombuffer(part.rows, np.float64).reshape(len(groups), -1).tolist()
+                for key, row in zip(groups, rows, strict=True):
+                    sums.put(key, row)
+            sums.wordless += part.wordless
+            sums.failed += part.failed
+
+    def fail_all(self, spec: str, system: str | None, count: int = 1) -> None:
+        self._of(system)[spec].failed += count
 
     def add(self, spec: str, items: Sequence[Item], scores: Sequence[Score]) -> None:
         """The scores of these very items in a metric."""
@@ -80,9 +123,8 @@ class _Sums:
         self._bundled = False
 
     def add(self, group: str, row: Sequence[float], wordless: bool) -> None:
-        key = int.from_bytes(blake2b(group.encode("utf-8", "backslashreplace"), digest_size=8).digest())
         self.wordless += wordless
-        self._put(key, row)
+        self.put(group_hash(group), row)
 
     @classmethod
     def of(cls, parts: "Sequence[_Sums]") -> "_Sums":
@@ -94,7 +136,7 @@ class _Sums:
             if part._bundled and not whole._bundled:
                 whole._bundle()
             for key, row in part._rows.items():
-                whole._put(key, row)
+                whole.put(key, row)
         return whole
 
     @property
@@ -106,7 +148,7 @@ class _Sums:
         """[group, number]: the sum of the scores, how many they are, and what the metric adds up."""
         return np.array([self._rows[key] for key in self.groups], np.float64)
 
-    def _put(self, key: int, row: Sequence[float]) -> None:
+    def put(self, key: int, row: Sequence[float]) -> None:
         if self._bundled:
             key %= GROUPS
         known = self._rows.get(key)
@@ -121,7 +163,7 @@ class _Sums:
     def _bundle(self) -> None:
         rows, self._rows, self._bundled = self._rows, {}, True
         for key, row in rows.items():
-            self._put(key, row)
+            self.put(key, row)
 
 
 def _rows(metrics: Mapping[str, Metric], found: Mapping[str, _Sums]) -> dict[str, dict[str, Any]]:

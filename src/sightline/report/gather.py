@@ -9,6 +9,7 @@ from itertools import islice
 
 import msgspec
 
+from sightline.io.scores import StoredScore
 from sightline.items import DUPLICATE, Evidence, Failure, Item, Key, Score
 from sightline.report.page import clean
 
@@ -31,7 +32,9 @@ class Story:
 class Gathered:
     """What a report is made of, read once and kept in a temporary file."""
 
-    def __init__(self, items: Iterable[Item], scores: Iterable[Score], failures: Iterable[Failure]) -> None:
+    def __init__(
+        self, items: Iterable[Item], scores: Iterable[Score | StoredScore], failures: Iterable[Failure]
+    ) -> None:
         self._db = sqlite3.connect("")  # an unnamed database on disk that goes when it is closed
         self._db.execute("PRAGMA journal_mode=OFF")
         self._db.execute(
@@ -44,6 +47,10 @@ class Gathered:
         """How many different pictures the stories that are shown have."""
         self.captions = 0
         """How many have one picture."""
+        self._shown: dict[Key, int] = {}
+        """The places of the stories that are shown."""
+        self._systems = False
+        """Whether any item is a system's."""
         self._add_items(items)
         self.distributions: Distributions = self._add_scores(scores)
         self._add_failures(failures)
@@ -71,7 +78,7 @@ class Gathered:
             for metric, number, evidence in self._db.execute(
                 "SELECT metric, score, evidence FROM score WHERE place = ?", (place,)
             ):
-                story.scores[metric] = (number, msgspec.msgpack.decode(evidence, type=Evidence))
+                story.scores[metric] = (number, _evidence(evidence))
             story.failures.update(
                 self._db.execute("SELECT metric, reason FROM failure WHERE place = ?", (place,))
             )
@@ -94,10 +101,13 @@ class Gathered:
             if cursor.rowcount:  # a second item of the same key is a failure of its own and has no scores
                 self.items += 1
                 self.captions += item.is_caption
+                self._systems = self._systems or item.system is not None
+                if shown:
+                    self._shown[_text(item.id), _text(item.system or "")] = self.items - 1
                 paths.update(map(str, item.images if shown else ()))
         self.pictures = len(paths)
 
-    def _add_scores(self, scores: Iterable[Score]) -> Distributions:
+    def _add_scores(self, scores: Iterable[Score | StoredScore]) -> Distributions:
         found: dict[str, dict[str | None, array[float]]] = defaultdict(
             lambda: defaultdict(lambda: array("d"))
         )
@@ -108,7 +118,9 @@ class Gathered:
                 place, system = self._find(score.key)
                 found[score.metric][system].append(score.score)
                 if place is not None and place < STORIES:
-                    rows.append((place, score.metric, score.score, encode(score.evidence)))
+                    stored = score.evidence
+                    body = bytes(stored) if isinstance(stored, msgspec.Raw) else encode(stored)
+                    rows.append((place, score.metric, score.score, body))
             self._db.executemany("INSERT INTO score VALUES (?, ?, ?, ?)", rows)
         return found
 
@@ -125,11 +137,21 @@ class Gathered:
     def _find(self, key: Key) -> tuple[int | None, str | None]:
         """Place and system of an item; a score that names no system is of the first item with its id."""
         id, system = key
+        place = self._shown.get((_text(id), _text(system or "")))
+        if place is not None or not self._systems:
+            return place, system
         one = "SELECT place, system FROM item WHERE id = ?"
         row = self._db.execute(f"{one} AND system = ?", (_text(id), _text(system or ""))).fetchone()
         if row is None and system is None:
             row = self._db.execute(f"{one} ORDER BY place", (_text(id),)).fetchone()
         return (row[0], row[1] or None) if row else (None, system)
+
+
+def _evidence(stored: bytes) -> Evidence:
+    """From JSON, as scores.jsonl has it, or from MessagePack, as `encode` makes it."""
+    if stored.startswith(b"{"):
+        return msgspec.json.decode(stored, type=Evidence)
+    return msgspec.msgpack.decode(stored, type=Evidence)
 
 
 def encode(value: object) -> bytes:

@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from sightline.charts import counted
 from sightline.io.results import whole
+from sightline.io.scores import StoredScore
 from sightline.items import DUPLICATE, Evidence, Failure, Item, Score
 from sightline.report import overview
 from sightline.report.gather import Gathered, Story
@@ -31,7 +32,7 @@ SCRIPTS = ("data.js", "list.js", "evidence.js", "board.js", "story.js", "report.
 def write_report(
     path: Path,
     items: Iterable[Item],
-    scores: Iterable[Score],
+    scores: Iterable[Score | StoredScore],
     failures: Sequence[Failure],
     *,
     title: str,
@@ -134,7 +135,7 @@ def blocks(
 
 def pack(value: Any) -> str:
     """JSON, compressed, as base64; text that is not valid Unicode was cleaned before."""
-    return b64encode(zlib.compress(msgspec.json.encode(value), 9)).decode("ascii")
+    return b64encode(zlib.compress(msgspec.json.encode(value), 6)).decode("ascii")
 
 
 def _data(name: str, text: str) -> Markup:

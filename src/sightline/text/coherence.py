@@ -8,7 +8,6 @@ pairs beside it.
 """
 
 import json
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,6 +20,7 @@ from sightline.errors import UsageError
 from sightline.resources import MODELS, Resource, shared
 from sightline.text.pairs import Floats, SentencePair, batches_by_width, sigmoid
 from sightline.text.wordpiece import WordPiece
+from sightline.threads import cores
 
 EMBEDDED = MODELS / "coherence"
 BATCH_PIECES = 512
@@ -109,7 +109,7 @@ class OnnxCoherence:
         self._order, _ = _session(folder / "order.onnx")
         self.longest = self._reader.longest
         self.words = self._reader.words
-        self._threads = threads or len(os.sched_getaffinity(0))
+        self._threads = threads or cores()
 
     @property
     def signature(self) -> str:

@@ -33,6 +33,14 @@ class Idf:
         return cls(n, dict(counts))
 
     @classmethod
+    def merged(cls, parts: "Sequence[Idf]") -> "Idf":
+        """Of stories that were counted in parts."""
+        counts: Counter[str] = Counter()
+        for part in parts:
+            counts.update(part.frequencies)
+        return cls(sum(part.stories for part in parts), dict(counts))
+
+    @classmethod
     def from_json(cls, found: Any) -> "Idf":
         """What `to_json` made; raises ValueError where it is something else."""
         if not (_is(found, dict) and _is(found.get("stories"), int) and _is(found.get("frequencies"), dict)):

@@ -16,6 +16,8 @@ from sightline.text.noun_phrases import noun_phrases
 EMBEDDED = MODELS / "english"
 UNUSED = ("ner", "entity_linker", "entity_ruler", "textcat", "textcat_multilabel", "spancat", "senter")
 BATCH = 256
+CHARACTERS = 100_000
+"""What is parsed at once ends at so many sentences, or so many characters: memory is bounded by these."""
 LONGEST = 20_000
 """Characters of one sentence that are parsed at once; a longer one is parsed in pieces, cut at blanks."""
 
@@ -58,7 +60,7 @@ class SpacyLanguage:
     def tag(self, sentences: Sequence[str]) -> list[list[Tagged]]:
         pieces = [[text for _, text in _pieces(sentence)] for sentence in sentences]
         texts = (text for parts in pieces for text in parts)
-        docs = self._nlp.pipe(texts, batch_size=BATCH, disable=["parser"])
+        docs = self._piped(texts, ["parser"])
         return [
             [
                 (token.text, token.lemma_ or token.lower_, token.pos_)
@@ -71,7 +73,7 @@ class SpacyLanguage:
 
     def parse(self, sentences: Sequence[str]) -> list[Parsed]:
         pieces = [list(_pieces(sentence)) for sentence in sentences]
-        docs = self._nlp.pipe((text for parts in pieces for _, text in parts), batch_size=BATCH)
+        docs = self._piped(text for parts in pieces for _, text in parts)
         return [
             self._join(sentence, [(offset, next(docs)) for offset, _ in parts])
             for sentence, parts in zip(sentences, pieces, strict=True)
@@ -80,7 +82,7 @@ class SpacyLanguage:
     def trees(self, sentences: Sequence[str]) -> list[Tree]:
         """Each sentence with its dependencies. What is not one tree has several roots."""
         found = []
-        for doc in self._nlp.pipe((sentence[:LONGEST] for sentence in sentences), batch_size=BATCH):
+        for doc in self._piped(sentence[:LONGEST] for sentence in sentences):
             kept = [token for token in doc if not token.is_space]
             place = {token.i: number for number, token in enumerate(kept)}
             found.append(
@@ -91,6 +93,10 @@ class SpacyLanguage:
                 )
             )
         return found
+
+    def _piped(self, texts: Iterable[str], disable: Sequence[str] = ()) -> Iterator[Doc]:
+        for together in _together(texts):
+            yield from self._nlp.pipe(together, batch_size=BATCH, disable=list(disable))
 
     def _join(self, sentence: str, docs: Sequence[tuple[int, Doc]]) -> Parsed:
         words: list[Word] = []
@@ -117,6 +123,20 @@ def _files(name: str, folder: Path) -> Resource:
 def _word(token: Any, offset: int) -> Word:
     start = token.idx + offset
     return Word(token.text, token.lemma_ or token.lower_, token.pos_, start, start + len(token))
+
+
+def _together(texts: Iterable[str]) -> Iterator[list[str]]:
+    """What is parsed at once."""
+    waiting: list[str] = []
+    characters = 0
+    for text in texts:
+        if waiting and (len(waiting) >= BATCH or characters + len(text) > CHARACTERS):
+            yield waiting
+            waiting, characters = [], 0
+        waiting.append(text)
+        characters += len(text)
+    if waiting:
+        yield waiting
 
 
 def _pieces(sentence: str) -> Iterator[tuple[int, str]]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from sightline.meta.significance import holm
 from sightline.pipeline.resampling import (
@@ -149,8 +149,8 @@ def detectable(error: float, groups: int) -> float | None:
     """The smallest difference found with a power of .8, from its standard error; None where nothing varies."""
     if groups < 2 or error <= 0:
         return None
-    t = stats.t(groups - 1)
-    return float((t.ppf(0.975) + t.ppf(POWER)) * error * np.sqrt(groups / (groups - 1)))
+    t = special.stdtrit(groups - 1, 0.975) + special.stdtrit(groups - 1, POWER)
+    return float(t * error * np.sqrt(groups / (groups - 1)))
 
 
 def corrected(found: Sequence[Contest]) -> list[Contest]:
