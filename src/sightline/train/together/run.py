@@ -33,7 +33,8 @@ from sightline.train.together.fit import FitConfig, Say, Trainer, graded, judge,
 from sightline.train.together.network import TogetherNetwork, begun_from
 from sightline.train.together.settle import SettleConfig, by_halves, together
 
-DEV = ("dev_flickr8k", "dev_coco")
+DEV = (maps.DEV, maps.FRESH)
+"""Pictures that the image network did not learn from."""
 EXCHANGED = 2
 """Captions of a picture that are exchanged in."""
 TEXTS = 4096
@@ -73,15 +74,16 @@ def train(
     with ResultFolder(out) as results, tempfile.TemporaryDirectory() as place:
         kept = Path(place)
         sets = maps.captioned(data, recipe.pictures)
-        for name in ("train", *DEV):
-            maps.keep(kept, name, sets[name](), mirrored=name == "train", say=say)
-        seen = {name: maps.read(kept, name) for name in ("train", *DEV)}
+        for name in (maps.TRAIN, *DEV):
+            views = (maps.whole, maps.mirrored) if name == maps.TRAIN else ()
+            maps.keep(kept, name, sets[name](), views, say=say)
+        seen = {name: maps.read(kept, name) for name in (maps.TRAIN, *DEV)}
         groups = {name: captions_of(found) for name, found in seen.items()}
-        network, vocabulary = begin(groups["train"], captioner, recipe)
+        network, vocabulary = begin(groups[maps.TRAIN], captioner, recipe)
         corpora = corpora_of(seen, groups, vocabulary, recipe.longest, say)
         rng = np.random.default_rng(recipe.fit.seed)
-        grades = graded(corpora["train"], recipe.shares, rng)
-        trainer = Trainer(network, corpora["train"], seen["train"], grades, recipe.shares, recipe.fit)
+        grades = graded(corpora[maps.TRAIN], recipe.shares, rng)
+        trainer = Trainer(network, corpora[maps.TRAIN], seen[maps.TRAIN], grades, recipe.shares, recipe.fit)
         looked = {name: texts_of(corpora[name], rng) for name in DEV}
 
         def look(at: TogetherNetwork) -> dict[str, float]:
@@ -126,7 +128,7 @@ def begin(
 
 def captions_of(found: maps.Maps) -> list[list[str]]:
     """Of each picture, once."""
-    return [list(row["captions"]) for row in found.rows if not row["mirrored"]]
+    return [list(row["captions"]) for row in found.rows if row["view"] == maps.whole.__name__]
 
 
 def corpora_of(
@@ -145,10 +147,10 @@ def corpora_of(
         trees.update(zip(part, language.trees(part), strict=True))
         say(f"parsed {len(trees):,} of {len(texts):,} captions")
     read = Reader(vocabulary, longest)
-    exchanger = Exchanger(trees, groups["train"], lambda words: pocket.encode_texts(list(words)))
+    exchanger = Exchanger(trees, groups[maps.TRAIN], lambda words: pocket.encode_texts(list(words)))
     found = {}
     for name, said in groups.items():
-        false = falsified(exchanger, said, EXCHANGED if name == "train" else None)
+        false = falsified(exchanger, said, EXCHANGED if name == maps.TRAIN else None)
         vectors = [text for one in said for text in one]
         encoded = [
             pocket.encode_texts(vectors[start : start + TEXTS]) for start in range(0, len(vectors), TEXTS)
