@@ -130,7 +130,9 @@ if __name__ == "__main__":
     assert not str(Path.cwd()).startswith(repository)
     assert "PYTHONPATH" not in os.environ
     parts = (
-        [told, demo] if "--short" in sys.argv else [told, demo, score_and_compare, corpora_and_people, captions, python]
+        [told, demo]
+        if "--short" in sys.argv
+        else [told, demo, score_and_compare, corpora_and_people, captions, python]
     )
     for part in parts:
         part()
