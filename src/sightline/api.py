@@ -34,7 +34,7 @@ from sightline.result import Result, Verdict
 
 
 def score_file(
-    source: Path,
+    source: Path | Sequence[Item],
     run: Run,
     folder: Path,
     *,
@@ -45,11 +45,11 @@ def score_file(
     title: str | None = None,
     progress: Progress,
 ) -> dict[str, Any]:
-    """Score a file into a folder of results with its report page, and return the summary.
+    """Score a file, or items, into a folder of results with its report page, and return the summary.
 
     A run that is killed can be resumed. `summary["failures"]` counts the scores that could not be made.
     """
-    items = ItemFile(source, format=format, on_error=on_error)
+    items = ItemFile(source, format=format, on_error=on_error) if isinstance(source, Path) else source
     with (
         ResultFolder(folder, overwrite=overwrite, resume=resume) as out,
         scored_into(out, items, run, progress) as written,
@@ -59,7 +59,7 @@ def score_file(
             written.items(),
             written.stored_scores(),
             list(written.failures()),
-            title=title or source.name,
+            title=title or (source.name if isinstance(source, Path) else f"{len(source)} texts"),
             summary=written.summary,
         )
     return {**written.summary, "failures": out.failed}

@@ -71,10 +71,15 @@ def test_the_command_prints_a_table_and_leaves_a_report(
         ran = CliRunner().invoke(load_commands(), arguments, catch_exceptions=False)
         assert ran.exit_code == 0, ran.output
     assert str(out / "report.html") in ran.output.replace("\n", "")
-    for word in ("launch", "mediocre", "shuffled", "mean", "groovist", "rovist-nr"):
+    for word in ("launch", "mediocre", "shuffled", "pocket", "mean", "groovist", "rovist-nr"):
         assert word in ran.output
     summary = json.loads((out / "summary.json").read_text())
-    assert {row["n"] for row in summary["metrics"].values()} == {len(list(read_items(demo.STORIES)))}
+    written = [item.id for item in read_items(demo.STORIES)]
+    sets = {id.rpartition("-")[0] for id in written}
+    assert {row["n"] for row in summary["metrics"].values()} == {len(written) + len(sets)}
+    assert "theta:shipped=0.6" in summary["metrics"]["groovist"]["signature"], (
+        "the shipped one, not these texts' own"
+    )
     assert sorted(path.name for path in out.iterdir()) == [
         "failures.jsonl", "items.parquet", "report.html", "scores.jsonl", "scores.parquet", "statistics.json",
         "summary.json",

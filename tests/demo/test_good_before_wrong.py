@@ -35,3 +35,14 @@ def test_a_story_in_the_wrong_order_has_all_it_says_but_not_where_it_says_it(
         good, other = rows[name, "good"], rows[name, "shuffled"]
         assert other["groovist"] == pytest.approx(good["groovist"], abs=1e-6)
         assert other["clipscore"] < good["clipscore"] - 0.1
+
+
+def test_what_the_captioner_says_scores_above_vague_and_wrong_texts() -> None:
+    """On average, and flattered: it sees with the network that scores it."""
+    items = demo.with_captions()
+    told = [item for item in items if item.system == demo.CAPTIONER]
+    assert {item.id.rpartition("-")[0] for item in told} == {item.id.rpartition("-")[0] for item in items}
+    assert all(len(item.sentences or (item.text,)) == len(item.images) for item in told)
+    means = demo.mean_by_version(sightline.score(items, ["clipscore"], cache=None).scores)
+    said = means[demo.CAPTIONER]["clipscore"]
+    assert said > means["mediocre"]["clipscore"] > means["wrong"]["clipscore"]

@@ -238,6 +238,30 @@ def test_a_multilingual_model(tmp_path: Path) -> None:
     assert encoder.truncated("x" * 70) and not encoder.truncated("x" * 60)
 
 
+def test_siglip_2_with_pictures_in_their_own_shapes(tiny_siglip: Path, tmp_path: Path) -> None:
+    """NaFlex: a picture is patches, as many as its shape asks for."""
+    torch.manual_seed(0)
+    plain = transformers.AutoConfig.from_pretrained(tiny_siglip)
+    vision = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+    config = transformers.Siglip2Config(
+        text_config=plain.text_config.to_dict(), vision_config={**vision, "patch_size": 8, "num_patches": 16}
+    )
+    folder = tmp_path / "naflex"
+    transformers.Siglip2Model(config).save_pretrained(folder)
+    transformers.AutoTokenizer.from_pretrained(tiny_siglip).save_pretrained(folder)
+    processor = transformers.Siglip2ImageProcessorPil(patch_size=8, max_num_patches=16)
+    processor.save_pretrained(folder)
+    encoder = load_encoder(f"clip:{folder}")
+    images = [noise(0), noise(1).resize((90, 20)), noise(2).resize((20, 90))]
+    model = transformers.AutoModel.from_pretrained(folder).eval()
+    with torch.no_grad():
+        found = model.get_image_features(**processor(images=images, return_tensors="pt"))
+    rows = torch.nn.functional.normalize(getattr(found, "pooler_output", found), dim=-1).numpy()
+    np.testing.assert_allclose(encoder.encode_images(images), rows, atol=1e-5)
+    np.testing.assert_array_equal(encoder.encode_images(images[1:2]), encoder.encode_images(images)[1:2])
+    assert encoder.encode_texts(TEXTS).shape[1] == rows.shape[1] and encoder.signature.startswith("siglip2@")
+
+
 def test_a_caption_too_long_for_the_encoder_is_read_sentence_by_sentence(
     tiny_clip: Path, tmp_path: Path
 ) -> None:

@@ -24,7 +24,7 @@ class Commands(LazyGroup):
         "captioners": "Compare captioners, as before and after fine-tuning, in the form of HL's Tables 3 and 4.",
         "compare": "Compare systems: differences with intervals, who wins, and why; or their distance from people.",
         "corpus": "Analyse a caption corpus: words, PMI, confidence, diversity, purity, hard samples.",
-        "demo": "Score bundled sample stories: good, mediocre and wrong ones for the same pictures.",
+        "demo": "Score bundled sample stories: good, mediocre and wrong ones for the same pictures, and a captioner's.",
         "doctor": "Look at what is installed: extras, models, caches, GPU, Java; and say what mends what is missing.",
         "meta": "Correlate metrics with people's ratings: intervals, significance, and how far people agree.",
         "metrics": "List the metrics, a line each, with options; or tell about one, a judge's prompts too.",

@@ -136,7 +136,9 @@ class Clip:
         self._kind = self._device.split(":")[0]
         self._dtype = self._torch.bfloat16 if self._kind == "cuda" else self._torch.float32
         self._model: Any = lighter(model.eval().to(self._device, self._dtype))
-        self._preprocess = Preprocess.of(processor)
+        in_patches = hasattr(processor, "max_num_patches")  # SigLIP 2 with pictures in their own shapes
+        self._preprocess = None if in_patches else Preprocess.of(processor)
+        self._processor: Any = processor
         self._full = longest_text(model.config.text_config, self._tokenizer)
         self._fixed = model.config.model_type in PADDED_TO_THE_END
         precision = "bf16" if self._kind == "cuda" else "fp32"
@@ -169,11 +171,21 @@ class Clip:
         return np.stack([rows[number] for number in range(len(texts))])
 
     def _image_rows(self, images: Sequence[Image.Image], size: int) -> Vectors:
+        given = {
+            name: part.to(self._device, self._dtype) if name == "pixel_values" else part.to(self._device)
+            for name, part in self._prepared(images, size).items()
+        }
+        with self._torch.inference_mode():
+            return self._unit(self._model.get_image_features(**given))[: len(images)]
+
+    def _prepared(self, images: Sequence[Image.Image], size: int) -> dict[str, Any]:
+        """A batch of so many pictures, blanks or repetitions behind them."""
+        if self._preprocess is None:
+            filled = [*images, *[images[-1]] * (size - len(images))]
+            return dict(self._processor(images=filled, return_tensors="pt"))
         pixels = np.zeros((size, *self._preprocess.shape), np.float32)
         pixels[: len(images)] = self._preprocess(images)
-        with self._torch.inference_mode():
-            batch = self._torch.from_numpy(pixels).to(self._device, self._dtype)
-            return self._unit(self._model.get_image_features(pixel_values=batch))[: len(images)]
+        return {"pixel_values": self._torch.from_numpy(pixels)}
 
     def _by_length(self, texts: Sequence[str]) -> Iterator[tuple[int, list[int], list[list[int]]]]:
         """Texts of about one length together: that length, their numbers, their tokens."""

@@ -34,7 +34,8 @@ class Preprocess:
     @classmethod
     def of(cls, processor: Any) -> "Preprocess":
         """From an image processor of transformers; those that do anything else are refused."""
-        size, crop = dict(processor.size), dict(getattr(processor, "crop_size", None) or {})
+        size = dict(getattr(processor, "size", None) or {})
+        crop = dict(getattr(processor, "crop_size", None) or {})
         edge = size.get("shortest_edge")
         crops = bool(getattr(processor, "do_center_crop", False))
         target = crop if crops else size

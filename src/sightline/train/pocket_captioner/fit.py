@@ -41,6 +41,11 @@ class FitConfig:
     average: float = 0.9995
     every: float = 8
     """Minutes between looks at the held-out pictures; the standing is kept then."""
+    fresh_from: float = 0.64
+    """Share of the time after which pictures are learned from that the image network did not see: its maps of those it
+    did are better than those of any picture to come."""
+    fresh_every: int = 4
+    """Then every so many steps are of them."""
     least: int = 3
     """A piece is written with if the captions have it so often."""
     seed: int = 0
@@ -108,10 +113,12 @@ class Standing:
 
 
 class Trainer:
-    def __init__(self, train: Examples, dev: dict[str, Examples], vocabulary: Vocabulary, recipe: FitConfig):
+    def __init__(
+        self, train: Examples, fresh: Examples, dev: Examples, vocabulary: Vocabulary, recipe: FitConfig
+    ) -> None:
         torch.manual_seed(recipe.seed)
         self.recipe, self.vocabulary = recipe, vocabulary
-        self._train, self._dev = train, dev
+        self._train, self._fresh, self._dev = train, fresh, dev
         self.kind = torch.bfloat16 if recipe.narrow else torch.float32
         config = DecoderConfig(
             len(vocabulary),
@@ -136,19 +143,28 @@ class Trainer:
     def autocast(self) -> AbstractContextManager[Any]:
         return torch.autocast("cpu", torch.bfloat16, enabled=self.recipe.narrow)
 
+    def go_on(self, folder: Path, say: Say) -> None:
+        """To the end, from where the folder's standing is, if there is one."""
+        if (folder / STANDING).is_file():
+            self.resume(folder)
+        self.run(folder, say)
+
     def run(self, folder: Path, say: Say) -> None:
         recipe, standing = self.recipe, self.standing
         began, limit, looked = time.monotonic() - standing.seconds, recipe.minutes * 60, standing.seconds
         total, count = 0.0, 0
-        for rows in self._endless():
+        steps, fresh = self._endless(self._train), self._endless(self._fresh)
+        while True:
             standing.seconds = time.monotonic() - began
             if standing.seconds >= limit:
                 break
+            other = standing.seconds > recipe.fresh_from * limit and standing.step % recipe.fresh_every == 0
+            examples, rows = next(fresh if other else steps)
             rate = recipe.rate * schedule(standing.seconds / limit, standing.step, recipe.warmup)
-            loss, tokens = self.step(rows, rate)
+            loss, tokens = self.step(examples, rows, rate)
             total, count = total + loss, count + tokens
             standing.step, standing.tokens = standing.step + 1, standing.tokens + tokens
-            standing.epoch += len(rows) / len(self._train.rows)
+            standing.epoch += 0 if other else len(rows) / len(self._train.rows)
             if standing.step % 100 == 0:
                 speed = standing.tokens / max(standing.seconds, 1e-9)
                 say(
@@ -161,13 +177,14 @@ class Trainer:
                 self.look(folder, say)
         self.look(folder, say)
 
-    def _endless(self) -> Iterator[list[int]]:
-        lengths = [len(row.read) for row in self._train.rows]
+    def _endless(self, examples: Examples) -> Iterator[tuple[Examples, list[int]]]:
+        lengths = [len(row.read) for row in examples.rows]
         while True:
-            yield from batches(lengths, self.recipe.rows, self._rng)
+            for rows in batches(lengths, self.recipe.rows, self._rng):
+                yield examples, rows
 
-    def step(self, numbers: Sequence[int], rate: float) -> tuple[float, int]:
-        recipe, train = self.recipe, self._train
+    def step(self, train: Examples, numbers: Sequence[int], rate: float) -> tuple[float, int]:
+        recipe = self.recipe
         self.network.train()
         views = [train.views[n][self._rng.integers(len(train.views[n]))] for n in numbers]
         texts = batch([train.rows[n] for n in numbers], self.kind)
@@ -208,27 +225,25 @@ class Trainer:
             torch._foreach_lerp_(list(self.average.parameters()), list(self.network.parameters()), 1 - share)
 
     @torch.no_grad()
-    def held_out(self, examples: Examples, blind: bool = False) -> float:
-        """Nats a piece of the average network."""
-        total, count = 0.0, 0
+    def held_out(self) -> float:
+        """Nats a piece of the average network, on the pictures to choose by."""
+        total, count, examples = 0.0, 0, self._dev
         order = sorted(range(len(examples.rows)), key=lambda n: len(examples.rows[n].read))
         for start in range(0, len(order), 32):
             numbers = order[start : start + 32]
             texts = batch([examples.rows[n] for n in numbers], self.kind)
             shown = seen(examples.maps, [examples.views[n][0] for n in numbers], self.kind)
-            if blind:
-                shown = tuple(torch.zeros_like(part) for part in shown)
             _, each = self.losses(self.average, shown, texts, torch.ones(len(texts.write)), 0.0)
             total, count = total + float(each.sum()), count + len(each)
         return total / count
 
     def look(self, folder: Path, say: Say) -> None:
-        found = {name: self.held_out(examples) for name, examples in self._dev.items()}
-        standing = self.standing
-        about = {"step": standing.step, "minutes": standing.seconds / 60, "epoch": standing.epoch}
-        standing.history.append({**about, **found})
-        told = ", ".join(f"{name} {value:.4f}" for name, value in found.items())
-        say(f"held out after {standing.seconds / 60:.1f} min, epoch {standing.epoch:.2f}: {told}")
+        standing, dev = self.standing, self.held_out()
+        about = {"step": standing.step, "minutes": standing.seconds / 60, "epoch": standing.epoch, "dev": dev}
+        standing.history.append(about)
+        say(
+            f"held out after {standing.seconds / 60:.1f} min, epoch {standing.epoch:.2f}: {dev:.4f} nats a piece"
+        )
         self.save(folder)
 
     def save(self, folder: Path) -> None:
