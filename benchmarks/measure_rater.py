@@ -1,12 +1,13 @@
 """How good the caption rater is on pictures (and captions) it did not learn from. Needs the folder of real data.
 
-    python benchmarks/measure_rater.py [--part bilinear --part crowdflower …]
+    python benchmarks/measure_rater.py [--plain] [--part bilinear --part crowdflower …]
 
 Flickr8k-Expert in five folds by picture: 64 % to learn from, 16 % to choose on, 20 % to test on. The photo's own
 captions (158 pairs) are learned from but never tested on, so that the tested rows are those of the protocol
 `flickr8k-expert`: 5,664 pairs, 16,992 ratings. `strict` also leaves out, for each test pair, every training pair with
 its caption. `crowdflower` is five folds of a rater that learns from CrowdFlower's yes and no. Then a rater of all of
-Expert is tested on VICR's public sample and on Composite. `copies` tests the fingerprints of pictures.
+Expert is tested on VICR's public sample and on Composite, with the share of their ratings that the shipped rater's
+intervals hold. `copies` tests the fingerprints of pictures. The pairs are read together too, unless `--plain`.
 """
 
 import argparse
@@ -17,12 +18,13 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from sightline.encoders.rater import fingerprint, same_picture
+from sightline.encoders.rater import fingerprint, half_width_at, load_rater, same_picture
+from sightline.encoders.together import Together, load_together
 from sightline.items import Item
 from sightline.meta.evaluate import MetricDifference, evaluate
 from sightline.pipeline.settings import LocalTools, Settings
 from sightline.train.rater import report
-from sightline.train.rater.bilinear import BilinearRecipe, fit
+from sightline.train.rater.bilinear import READ_CHOICES, BilinearRecipe, fit
 from sightline.train.rater.pairs import RatedSet, encode
 from sightline.train.rater.run import FittedRater, Tested, cross_test
 from sightline.train.rater.sources import rated_items
@@ -71,6 +73,11 @@ def gap(pair: MetricDifference) -> str:
     return f"{100 * (pair.difference['kendall_c'] or np.nan):+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]"
 
 
+def recipe(pairs: RatedSet) -> BilinearRecipe:
+    """The penalties of the shipped rater, or of one that does not read."""
+    return BilinearRecipe() if pairs.read is None else READ_CHOICES[1]
+
+
 def strict(pairs: RatedSet, seed: int = 0, count: int = 5) -> np.ndarray:
     """Predictions of models that had seen neither the pair's picture nor its caption, with the shipped penalties."""
     rng = np.random.default_rng(seed)
@@ -83,7 +90,7 @@ def strict(pairs: RatedSet, seed: int = 0, count: int = 5) -> np.ndarray:
             test = np.flatnonzero((picture == i) & (caption == j))
             model = FittedRater(
                 "bilinear",
-                fit(pairs.of(np.flatnonzero((picture != i) & (caption != j))), BilinearRecipe()),
+                fit(pairs.of(np.flatnonzero((picture != i) & (caption != j))), recipe(pairs)),
                 {},
                 "",
             )
@@ -92,11 +99,16 @@ def strict(pairs: RatedSet, seed: int = 0, count: int = 5) -> np.ndarray:
 
 
 def transfer(
-    model: FittedRater, known: RatedSet, source: str, tools: LocalTools, criterion: str | None = None
+    model: FittedRater,
+    known: RatedSet,
+    source: str,
+    tools: LocalTools,
+    reader: Together | None,
+    criterion: str | None = None,
 ) -> None:
     """A rater of all of Expert on another study's ratings."""
     name, items, _ = rated_items(source, DATA, criterion)
-    other = encode(name, items, tools.embedder, tools.pictures)
+    other = encode(name, items, tools.embedder, tools.pictures, reader=reader)
     seen = same_picture(other.prints, known.prints).any(axis=1)[other.picture]
     ids = other.ids
     rows = [
@@ -121,6 +133,14 @@ def transfer(
         print(f"  n = {row.correlation.n:,}")
     (pair,) = found.comparisons
     print(f"  difference in tau_c {gap(pair)}")
+    if reader is not None:
+        shipped = load_rater(None)
+        raw = shipped.raw(*other.vectors, other.read)
+        half = half_width_at(raw, shipped.arrays["edges"], shipped.arrays["half_width"])
+        held = [abs(value - raw[n]) <= half[n] for n, values in enumerate(other.ratings) for value in values]
+        print(
+            f"  the shipped rater's 80 % intervals hold {100 * np.mean(held):.1f} % of {len(held):,} ratings"
+        )
 
 
 def crowdflower(tools: LocalTools) -> None:
@@ -157,10 +177,12 @@ PARTS = ("bilinear", "paper", "network", "strict", "crowdflower", "transfer", "c
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", action="append", choices=PARTS)
-    chosen = parser.parse_args().part or PARTS
+    parser.add_argument("--plain", action="store_true", help="without the reading network")
+    given = parser.parse_args()
+    chosen, reader = given.part or PARTS, None if given.plain else load_together()
     tools = LocalTools(Settings())
     _, items, _ = rated_items("flickr8k-expert:own=keep", DATA, None)
-    pairs = encode("flickr8k-expert", items, tools.embedder, tools.pictures)
+    pairs = encode("flickr8k-expert", items, tools.embedder, tools.pictures, reader=reader)
     (clip,) = clipscores([pairs], tools.embedder)
     rows = foreign(pairs)
     for form in ("bilinear", "paper", "network"):
@@ -178,10 +200,10 @@ def main() -> None:
     if "crowdflower" in chosen:
         crowdflower(tools)
     if "transfer" in chosen:
-        model = FittedRater("bilinear", fit(pairs, BilinearRecipe()), {}, "")
-        transfer(model, pairs, "vicr", tools)
+        model = FittedRater("bilinear", fit(pairs, recipe(pairs)), {}, "")
+        transfer(model, pairs, "vicr", tools, reader)
         for part in ("coco", "flickr8k"):
-            transfer(model, pairs, "composite", tools, part)
+            transfer(model, pairs, "composite", tools, reader, part)
     if "copies" in chosen:
         copies(tools)
 

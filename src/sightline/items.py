@@ -100,6 +100,19 @@ class PhraseEvidence:
 
 
 @dataclass(frozen=True, slots=True)
+class WordEvidence:
+    """A word of the text, and what the score gains by it: less than nothing where it speaks against the text."""
+
+    text: str
+    sentence: int
+    start: int
+    """First character within its sentence."""
+    end: int
+    change: float
+    """The score minus what it would be with the word masked out, beyond what words of true texts change."""
+
+
+@dataclass(frozen=True, slots=True)
 class PairEvidence:
     """A score between two things of the item: sentence and picture, or sentence and next sentence."""
 
@@ -123,6 +136,8 @@ class Evidence:
     """What a reader must know: text that was cut, a language that is not English."""
     counts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Sufficient statistics for a corpus-level value (n-gram matches, lengths)."""
+    words: tuple[WordEvidence, ...] = ()
+    """Single words, where the metric looks at what each of them brings."""
 
 
 @dataclass(frozen=True, slots=True)

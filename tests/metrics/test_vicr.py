@@ -81,7 +81,10 @@ def test_scores_carry_intervals_and_fail_with_reasons(tmp_path: Path) -> None:
     for score in scores.values():
         parts = score.evidence.parts
         assert 1 <= parts["low (80 %)"] <= score.score <= parts["high (80 %)"] <= 5
-        assert re.match(r"vicr\|encoder:pocket@[0-9a-f]{12}\|rater:[0-9a-f]{12}\|", score.signature)
+        assert re.match(
+            r"vicr\|encoder:pocket@[0-9a-f]{12}\|together:[0-9a-f]{12}\+pocket@[0-9a-f]{12}\|rater:[0-9a-f]{12}\|",
+            score.signature,
+        )
         assert SEEN not in score.evidence.notes
     first = scores["story"].evidence.pairs[0].score
     assert first == pytest.approx(scores["fine"].evidence.pairs[0].score, abs=0.5)

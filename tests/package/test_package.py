@@ -104,7 +104,7 @@ def interpreter(version: str) -> Path | None:
         return Path(sys.executable)
     on_path = shutil.which(f"python{version}")
     kept = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    found = [Path(on_path)] if on_path else sorted(kept.glob(f"{version}.*/bin/python"))
+    found = [*([Path(on_path)] if on_path else []), *sorted(kept.glob(f"{version}.*/bin/python"))]
     return next((one for one in found if _starts(one)), None)
 
 

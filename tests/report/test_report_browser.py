@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
-from sightline.items import Evidence, Failure, Item, PairEvidence, PhraseEvidence, Score
+from sightline.items import Evidence, Failure, Item, PairEvidence, PhraseEvidence, Score, WordEvidence
 from sightline.report import write_report
 
 if TYPE_CHECKING:
@@ -189,6 +189,30 @@ def test_controls_without_a_use_are_not_shown(page: "Page", browser: "Browser", 
     assert not page.locator("#failed-field").is_visible() and not page.locator("#system-field").is_visible()
     assert page.locator("#more").is_hidden()
     page.go_back()
+
+
+def test_words_that_speak_against_the_text_are_marked(browser: "Browser", tmp_path: Path) -> None:
+    Image.new("RGB", (160, 120), "#448844").save(tmp_path / "a.png")
+    text = "A \U0001f600 dog chases two cats."
+    words = tuple(
+        WordEvidence(word, 0, text.index(word), text.index(word) + len(word), change)
+        for word, change in (("dog", 0.21), ("chases", 0.02), ("two", -0.04), ("cats", -0.32))
+    )
+    pairs = (PairEvidence("sentence 1", "picture 1", 0.4),)
+    scores = [Score("a", "match", 0.4, "match|together:x", Evidence((text,), pairs=pairs, words=words))]
+    row = {"mean": 0.4, "n": 1, "failed": 0, "signature": "match|together:x"}
+    path = tmp_path / "report.html"
+    items = [Item("a", (tmp_path / "a.png",), text)]
+    write_report(path, items, scores, [], title=HOSTILE, summary={"items": 1, "metrics": {"match": row}})
+    for page in opened(path, browser):
+        marks = page.locator(".sentence .phrase")
+        assert marks.all_inner_texts() == ["dog", "chases", "two", "cats"]
+        assert page.locator(".sentence .phrase.minus").all_inner_texts() == ["two", "cats"]
+        assert "contribution \u22120.32" in (marks.nth(3).get_attribute("aria-label") or "")
+        assert page.locator("table.words tbody tr").count() == 4
+        marks.nth(3).hover()
+        assert page.locator("table.words tr.on th").inner_text() == "cats"
+        assert "speaks against it" in page.locator(".legend").inner_text()
 
 
 def test_search_filters_order_and_history(page: "Page") -> None:

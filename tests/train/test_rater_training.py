@@ -20,6 +20,7 @@ from sightline.encoders.rater import (
     fingerprint,
     half_width_at,
     joined,
+    predicted,
     same_picture,
 )
 from sightline.encoders.rater import network as forward
@@ -27,7 +28,7 @@ from sightline.errors import UsageError
 from sightline.io.scores import read_failures
 from sightline.resources import Resource
 from sightline.train.rater import run as training
-from sightline.train.rater.bilinear import FLAT, BilinearRecipe, fit
+from sightline.train.rater.bilinear import FLAT, READ, BilinearRecipe, fit
 from sightline.train.rater.crossed import published
 from sightline.train.rater.distribution import bins_of, distribution, figure
 from sightline.train.rater.errors import ranges, rescale
@@ -74,6 +75,34 @@ def test_conjugate_gradients_find_the_ridge_solution() -> None:
     found = fit(pairs, recipe, tolerance=1e-10)
     assert found["W"] == pytest.approx(theta[16:].reshape(6, 6), abs=1e-6)
     assert bilinear(i, t, found) == pytest.approx(X @ theta, abs=1e-6)
+
+
+def test_what_was_read_of_pairs_is_learned_from_too() -> None:
+    plain, recipe = made(), BilinearRecipe(image=0.3, text=0.2, product=0.5)
+    rng = np.random.default_rng(4)
+    read = np.column_stack([rng.normal(plain.mean, 0.2), *rng.normal(5, 3, (4, len(plain)))]).astype(
+        np.float32
+    )
+    pairs = replace(plain, read=read)
+    i, t = (rows.astype(np.float64) for rows in pairs.vectors)
+    wide = (read.astype(np.float64) - read.mean(axis=0, dtype=np.float64)) / read.std(
+        axis=0, dtype=np.float64
+    )
+    outer = np.einsum("na,nb->nab", i, t).reshape(len(i), -1)
+    X = np.hstack([cosine_curve(pairs.cosine), i, t, outer, np.clip(wide, -4, 4) / np.sqrt(5)])
+    sizes, penalties = (4, 6, 6, 36, 5), (FLAT, 1 / 0.3, 1 / 0.2, 1 / 0.5, READ)
+    theta = np.linalg.solve(X.T @ X + np.diag(np.repeat(penalties, sizes)), X.T @ pairs.mean)
+    found = fit(pairs, recipe, tolerance=1e-10)
+    assert found["w_r"] == pytest.approx(theta[52:], abs=1e-6)
+    assert predicted("bilinear", found, {}, i, t, read) == pytest.approx(X @ theta, abs=1e-5)
+    half = np.arange(60)
+    assert np.array_equal(pairs.of(half).read, read[:60])
+    without = np.corrcoef(
+        predicted("bilinear", fit(plain.of(half), recipe), {}, i[60:], t[60:]), plain.mean[60:]
+    )
+    model = fit(pairs.of(half), recipe)
+    with_it = np.corrcoef(predicted("bilinear", model, {}, i[60:], t[60:], read[60:]), plain.mean[60:])
+    assert with_it[0, 1] > without[0, 1]
 
 
 @pytest.mark.parametrize("inputs", [("image", "text"), ("image", "text", "product", "difference", "cosine")])

@@ -36,7 +36,7 @@ FOR = {
     "openclip": "--encoder openclip",
     "server": "sightline serve",
     "postgres": "ratings in PostgreSQL",
-    "integrations": "tests of what Sightline connects to",
+    "integrations": "all the libraries that Sightline connects to, at once",
 }
 """What each extra is for; those left out are for work on Sightline itself."""
 MIB = 1 << 20

@@ -20,6 +20,7 @@ class Parts(LazyGroup):
         "pocket": "Train the pocket encoder and its region proposer.",
         "pocket-captioner": "Train the embedded captioner on the pocket image network, for `pocket:OUT`.",
         "rater": "Train a caption rater on people's ratings; tested on pictures it did not learn from.",
+        "together": "Learn whether a text is true of a picture, from captioned pictures, for `--option together=OUT`.",
         "vg": "Train RoViST-VG's visual grounding model (Algorithm 1 of its paper).",
     }
 

@@ -45,6 +45,13 @@ def train_rater(
             help="Learn from these vectors instead of the encoder's: .npz with ids, and image and text, or pair."
         ),
     ] = None,
+    together: Annotated[
+        bool,
+        typer.Option(
+            "--together",
+            help="Learn from what the network of `match` reads of each pair too (form bilinear).",
+        ),
+    ] = False,
     crossed: Annotated[
         bool,
         typer.Option(
@@ -64,6 +71,8 @@ def train_rater(
 ) -> None:
     """Train a caption rater on people's ratings; tested on pictures it did not learn from."""
     from sightline.encoders.pair_vectors import PairVectors
+    from sightline.encoders.together import load_together
+    from sightline.errors import UsageError
     from sightline.io.results import ResultFolder
     from sightline.train.rater import report, run, train
     from sightline.train.rater.crossed import crossed as cross
@@ -71,11 +80,14 @@ def train_rater(
 
     own: run.Form = "exact" if recipe == "paper" else form
     given = PairVectors(vectors) if vectors else None
+    if together and (given or own != "bilinear" or crossed):
+        raise UsageError("--together is for --form bilinear on an encoder's vectors, without --crossed")
+    reader = load_together() if together else None
     tools = LocalTools(Settings(encoder=encoder))
     with run_progress() as progress:
         sets = train.load(
             sources, data, criterion, tools.embedder, tools.pictures,
-            lambda stage, done: progress(escape(stage), done), format, ratings,
+            lambda stage, done: progress(escape(stage), done), format, ratings, reader,
         )  # fmt: skip
     for one in sets:
         _say(train.told(one))
@@ -86,7 +98,7 @@ def train_rater(
             write(results, crossings, {"form": own, "encoder": tools.embedder.signature, "seed": seed})
         console.print(table(crossings), markup=False, soft_wrap=True)
         return
-    found = train.train(sets, tools.embedder, out, own, scale, folds, samples, seed, _say, given)
+    found = train.train(sets, tools.embedder, out, own, scale, folds, samples, seed, _say, given, reader)
     for line in report.lines(found):
         _say(line)
     place = out / run.FILE

@@ -10,6 +10,7 @@ from PIL import Image
 from sightline.encoders.base import Vectors, encoders, unit
 from sightline.encoders.calibration import Calibration, Curve
 from sightline.encoders.pieces import pieces
+from sightline.text.wordpiece import WordPiece
 from sightline.vision.pocket_network import FOLDER, folder_of, open_network, pocket_files, pocket_network
 
 LONGEST = 47
@@ -54,7 +55,15 @@ class Pocket:
         if not images:
             return np.zeros((0, DIMENSIONS), np.float32)
         rows = np.concatenate([found[0] for found in self._images.run(images, ["vector"])])
+        return self.in_space(rows)
+
+    def in_space(self, rows: Vectors) -> Vectors:
+        """What the image network says of pictures, in the space that texts are in."""
         return unit(unit(rows) - self._image_centre)
+
+    @property
+    def tokeniser(self) -> WordPiece:
+        return self._pieces.tokeniser
 
     def encode_texts(self, texts: Sequence[str]) -> Vectors:
         """A text without a single known piece (empty, emoji, another script) lies at right angles to every picture."""

@@ -36,8 +36,10 @@ def cosine_curve(cosine: NDArray[Any]) -> NDArray[Any]:
     return np.stack([np.ones_like(cosine), cosine, cosine**2, cosine**3], axis=1)
 
 
-def bilinear(i: NDArray[Any], t: NDArray[Any], model: Arrays) -> NDArray[Any]:
-    """r = beta · (1, c, c², c³) + w_i · i + w_t · t + iᵀ W t, with c = i · t."""
+def bilinear(
+    i: NDArray[Any], t: NDArray[Any], model: Arrays, read: NDArray[Any] | None = None
+) -> NDArray[Any]:
+    """r = beta · (1, c, c², c³) + w_i · i + w_t · t + iᵀ W t (+ w_r · read), with c = i · t."""
     c = np.einsum("nd,nd->n", i, t)
     found: NDArray[Any] = (
         cosine_curve(c) @ model["beta"]
@@ -45,6 +47,12 @@ def bilinear(i: NDArray[Any], t: NDArray[Any], model: Arrays) -> NDArray[Any]:
         + t @ model["w_t"]
         + np.einsum("nd,nd->n", i @ model["W"], t)
     )
+    return found if read is None else found + read @ model["w_r"]
+
+
+def standard(read: NDArray[Any], mean: NDArray[Any], spread: NDArray[Any]) -> NDArray[Any]:
+    """What was read of pairs, each number around 0 and about one wide; a pair's row is about as long as a vector."""
+    found: NDArray[Any] = np.clip((read - mean) / spread, -4, 4) / np.sqrt(read.shape[1])
     return found
 
 
@@ -77,12 +85,19 @@ def layers_of(arrays: Arrays, member: int) -> list[tuple[NDArray[Any], NDArray[A
 
 
 def predicted(
-    form: str, arrays: Arrays, about: Mapping[str, Any], images: NDArray[Any], texts: NDArray[Any]
+    form: str,
+    arrays: Arrays,
+    about: Mapping[str, Any],
+    images: NDArray[Any],
+    texts: NDArray[Any],
+    read: NDArray[Any] | None = None,
 ) -> NDArray[np.float64]:
     """What a model of either form says of each pair of vectors."""
     i, t = np.asarray(images, np.float64), np.asarray(texts, np.float64)
     if form == "bilinear":
-        return np.asarray(bilinear(i, t, arrays), np.float64)
+        if read is not None:
+            read = standard(np.asarray(read, np.float64), arrays["read_mean"], arrays["read_spread"])
+        return np.asarray(bilinear(i, t, arrays, read), np.float64)
     x = joined(i, t, about["inputs"])
     members = [network(x, layers_of(arrays, number)) for number in range(int(about["members"]))]
     centre, spread = about["target"]
@@ -159,6 +174,8 @@ class CaptionRater:
             width = shapes[1][0]
             if shapes != [(4,), (width,), (width,), (width, width)]:
                 raise ValueError("its arrays do not fit together")
+            if ("w_r" in self.arrays) != bool(self.together):
+                raise ValueError("it does not say what reads for it")
         elif (
             self.form != "network" or not layers_of(self.arrays, 0) or set(self.about["inputs"]) - set(INPUTS)
         ):
@@ -177,17 +194,32 @@ class CaptionRater:
                 f"made with: sightline train rater --encoder …"
             )
 
-    def rate(self, images: NDArray[Any], texts: NDArray[Any]) -> Rated:
+    @property
+    def together(self) -> str:
+        """The network whose reading of the pairs it needs too; empty where it needs none."""
+        return str(self.about.get("together", ""))
+
+    def fits_reader(self, reader: str) -> None:
+        """Refuse what another network read: the numbers would mean nothing."""
+        if reader != self.together:
+            raise UsageError(
+                f"this caption rater was trained with the reading network {self.together}, not with {reader}; give "
+                "--option together=DIR, or --rater FILE, made with: sightline train rater --together …"
+            )
+
+    def rate(self, images: NDArray[Any], texts: NDArray[Any], read: NDArray[Any] | None = None) -> Rated:
         """Ratings within the scale; the interval holds a single person's rating four times out of five."""
-        raw = self.raw(images, texts)
+        raw = self.raw(images, texts, read)
         half = half_width_at(raw, self.arrays["edges"], self.arrays["half_width"])
         low, high = self.scale
         rating, below, above = (np.clip(value, low, high) for value in (raw, raw - half, raw + half))
         return Rated(rating, below, above)
 
-    def raw(self, images: NDArray[Any], texts: NDArray[Any]) -> NDArray[np.float64]:
+    def raw(
+        self, images: NDArray[Any], texts: NDArray[Any], read: NDArray[Any] | None = None
+    ) -> NDArray[np.float64]:
         """Predictions before they are kept within the scale."""
-        return predicted(self.form, self.arrays, self.about, images, texts)
+        return predicted(self.form, self.arrays, self.about, images, texts, read)
 
     def seen(self, prints: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Whether the picture of a fingerprint, or a copy of it, is among those it learned from."""

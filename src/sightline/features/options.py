@@ -33,6 +33,7 @@ for _name, _told in {
     "coherence": "A sequence classifier for `rovist-c`: NAME or PATH.",
     "vectors": "Word vectors in GloVe's text form, for `rovist-vg` and `wmd`.",
     "vg": "A model of `sightline train vg`, for `rovist-vg`.",
+    "together": "A folder of `sightline train together`, for `match`.",
     "rater": "A model of `sightline train rater`, for `vicr`.",
     "pairs": "Vectors of picture and text together by item (`.npz`), for a rater that learned from such.",
     "wordnet": "A folder of WordNet, METEOR's jar, or `none`, for the synonyms of `meteor` and `scenegraph`.",

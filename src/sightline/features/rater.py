@@ -12,6 +12,7 @@ from sightline.encoders.rater import CaptionRater, fingerprint, load_rater
 from sightline.errors import Unscorable
 from sightline.features.base import Feature, Features, Tools
 from sightline.features.text import Sentences
+from sightline.features.together import reading_network
 from sightline.features.vision import sentence_pairs
 from sightline.items import Item
 from sightline.vision import Picture
@@ -54,7 +55,9 @@ class PredictedRating(Feature[PredictedRatingValue]):
             found = model.rate(*given.of(ids))
         else:
             images = embed.regions([(picture, None) for _, picture in pairs])
-            found = model.rate(images, embed.texts([sentence for sentence, _ in pairs]))
+            found = model.rate(
+                images, embed.texts([sentence for sentence, _ in pairs]), _read(model, pairs, tools)
+            )
         seen = _seen(model, [picture for _, picture in pairs])
         values: list[PredictedRatingValue | Unscorable] = []
         start = 0
@@ -78,10 +81,27 @@ class PredictedRating(Feature[PredictedRatingValue]):
     def signature(self, tools: Tools) -> Mapping[str, str]:
         given, model = _given(tools), _model(tools)
         seen = tools.embedder.parts if given is None else {"pairs": given.resource.digest}
-        return {**seen, "rater": model.signature}
+        reader = {"together": model.together} if model.together else {}
+        return {**seen, **reader, "rater": model.signature}
 
 
 Job = list[tuple[str, Picture]] | Unscorable
+
+
+def _read(
+    model: CaptionRater, pairs: Sequence[tuple[str, Picture]], tools: Tools
+) -> NDArray[np.float32] | None:
+    """What the reading network makes of each pair, for a rater that learned with it."""
+    if not model.together:
+        return None
+    reader, prompt = reading_network(tools), tools.embedder.calibration.prompt
+    maps = reader.maps([picture for _, picture in pairs], tools.embedder.store)
+    return np.stack(
+        [
+            reader.read(seen, sentence.removeprefix(prompt), words=False).numbers
+            for seen, (sentence, _) in zip(maps, pairs, strict=True)
+        ]
+    )
 
 
 def _given(tools: Tools) -> PairVectors | None:
@@ -111,4 +131,6 @@ def _model(tools: Tools) -> CaptionRater:
     model = tools.held(load_rater, tools.option("rater"))
     given = _given(tools)
     model.fits(tools.embedder.signature if given is None else given.signature)
+    if model.together:
+        model.fits_reader(reading_network(tools).signature)
     return model

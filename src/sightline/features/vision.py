@@ -265,8 +265,10 @@ def _mean_cosine(parts: Sequence[float]) -> float:
     return parts[0] if len(parts) == 1 else sum(max(0.0, part) for part in parts) / len(parts)
 
 
-def sentence_pairs(got: Features, tools: Tools) -> list[tuple[str, Picture]] | Unscorable:
-    """Each sentence, with the encoder's prompt, and its picture; or why they cannot be paired."""
+def sentence_pairs(
+    got: Features, tools: Tools, prompt: str | None = None
+) -> list[tuple[str, Picture]] | Unscorable:
+    """Each sentence, with a prompt (the encoder's), and its picture; or why they cannot be paired."""
     sentences = got[Sentences()].sentences
     pictures = _load(got.item, tools)
     if isinstance(pictures, Unscorable):
@@ -275,10 +277,8 @@ def sentence_pairs(got: Features, tools: Tools) -> list[tuple[str, Picture]] | U
         return Unscorable(f"{len(sentences)} sentences for {len(pictures)} pictures: they cannot be paired")
     if blank := [number for number, sentence in enumerate(sentences, 1) if not sentence.strip()]:
         return Unscorable(f"sentence {blank[0]} is empty: it cannot be held against its picture")
-    return [
-        (tools.embedder.calibration.prompt + sentence, picture)
-        for sentence, picture in zip(sentences, pictures, strict=True)
-    ]
+    before = tools.embedder.calibration.prompt if prompt is None else prompt
+    return [(before + sentence, picture) for sentence, picture in zip(sentences, pictures, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -191,6 +191,10 @@ def _evidence(found: Evidence) -> dict[str, Any]:
             ]
             for p in found.phrases
         ],
+        "words": [
+            [clean(word.text), word.sentence, word.start, word.end, _round(word.change)]
+            for word in found.words
+        ],
         "pairs": [[clean(pair.left), clean(pair.right), _round(pair.score)] for pair in found.pairs],
         "parts": {clean(name): value for name, value in found.parts.items()},
         "notes": [clean(note) for note in found.notes],

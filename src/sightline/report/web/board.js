@@ -1,8 +1,8 @@
 // Pictures with their boxes, and sentences with their phrases: pointing at one shows the other.
 
 // What points to a phrase lights up every part of it within `root`: its box, its mentions, its row.
-function lighting(root, phrases) {
-  const most = Math.max(...phrases.map((phrase) => Math.abs(phrase.contribution)), 1e-9);
+function lighting(root, phrases, least = 1e-9) {
+  const most = Math.max(...phrases.map((phrase) => Math.abs(phrase.contribution)), least);
   const light = (key, on) => {
     root.classList.toggle('lit', on);
     for (const part of document.querySelectorAll(`#evidence [data-phrase="${key}"]`)) part.classList.toggle('on', on);
@@ -56,7 +56,12 @@ function picture([thumbnail, width, height, name, trouble], number, phrases, awa
     el('figcaption', {}, el('span', { class: 'picture-name' }, `${number + 1} \u00b7 ${name}`), sentence));
 }
 
-function legend(metric) {
+function legend(metric, single = false) {
+  if (single) {
+    return el('p', { class: 'legend' },
+      el('span', { class: 'phrase plus', style: { '--strength': '40%' } }, 'speaks for it'), ' solid line: the score is higher with the word than without it. ',
+      el('span', { class: 'phrase minus', style: { '--strength': '40%' } }, 'speaks against it'), ' dashed line: lower. Stronger colour, larger change.');
+  }
   return el('p', { class: 'legend' },
     el('span', { class: 'phrase plus', style: { '--strength': '40%' } }, 'seen'), metric?.faults ? ' solid line: is there to be seen ' : ' solid line: adds to the score ',
     el('span', { class: 'phrase minus', style: { '--strength': '40%' } }, 'not seen'), metric?.faults ? ' dashed line: counts as a fault. ' : ' dashed line: takes from it. Stronger colour, larger share. ',

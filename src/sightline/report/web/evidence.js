@@ -1,5 +1,9 @@
 // The evidence for one score: the table of phrases, the heat map, pairs, parts and notes.
 
+const WORDS_SHOWN = 14;
+const STRONG = 0.15; // a change of a word that has the full colour
+const FAINT = 0.005; // and one that is not shown
+
 const MEANINGS = {
   T: 'temporal misalignment: phrases that also match other pictures than their sentence\u2019s own, per phrase',
   P: 'noun phrases per word',
@@ -11,8 +15,29 @@ function phrasesOf(evidence) {
     { key, text, sentence, start, end, similarity, penalized, weight, contribution, image, box, byImage, again }));
 }
 
+// Single words, drawn as phrases are: what the score gains by each of them, or loses.
+function wordsOf(evidence) {
+  return evidence.words.filter(([, , , , change]) => Math.abs(change) >= FAINT).map(([text, sentence, start, end, contribution], key) => (
+    { key, text, sentence, start, end, contribution, image: null, box: null, byImage: [], again: [] }));
+}
+
 function panel(title, body, hint) {
   return el('section', { class: 'panel' }, el('h4', {}, title), hint ? el('p', { class: 'hint' }, hint) : null, body);
+}
+
+// What each word brings, in the order of the text; of many only those that bring most, either way.
+function wordTable(words, link) {
+  const most = Math.max(...words.map((word) => Math.abs(word.contribution)), STRONG);
+  const least = words.map((word) => Math.abs(word.contribution)).sort((a, b) => b - a)[WORDS_SHOWN - 1] ?? 0;
+  const rows = words.filter((word) => Math.abs(word.contribution) >= least).map((word) => el('tr', { 'data-phrase': word.key, class: word.contribution < 0 ? 'minus' : 'plus' },
+    el('th', { scope: 'row' }, link(word)),
+    el('td', { class: 'number contribution' },
+      el('span', { class: 'bar', 'aria-hidden': 'true', style: { width: `${36 * Math.abs(word.contribution) / most}%` } }), signed(word.contribution))));
+  const head = el('tr', {}, el('th', { scope: 'col' }, 'word'), el('th', { scope: 'col', class: 'number' }, 'change'));
+  return panel('Words', el('div', { class: 'scroll' }, el('table', { class: 'phrases words' }, el('thead', {}, head), el('tbody', {}, rows))),
+    'The score minus what it would be with the word masked out, beyond what words of true texts change: below 0 it speaks against the text. Words that are not listed do not stand out.'
+    + (rows.length < words.length ? ` The ${rows.length} that change most, of ${words.length}.` : '')
+    + (words.length ? '' : ' None does here.'));
 }
 
 // Figure 4 of GROOViST: similarity, after penalty, weight, contribution.

@@ -61,23 +61,24 @@ function storyHead(line, story) {
 
 function evidenceView(story, evidence, metric) {
   const sentences = evidence.sentences.length ? evidence.sentences : story.sentences;
-  const phrases = phrasesOf(evidence);
-  const board = storyboard(story, sentences, phrases);
+  const single = !evidence.phrases.length && evidence.words.length > 0;
+  const phrases = single ? wordsOf(evidence) : phrasesOf(evidence);
+  const board = storyboard(story, sentences, phrases, single ? STRONG : undefined);
   const panels = [];
-  if (phrases.length) panels.push(phraseTable(phrases, evidence, metric, board.link));
+  if (single || phrases.length) panels.push(single ? wordTable(phrases, board.link) : phraseTable(phrases, evidence, metric, board.link));
   if (phrases.length && phrases[0].byImage.length > 1) panels.push(heatMap(phrases, evidence, phrases[0].byImage.length, board.paired, board.link));
   if (evidence.pairs.length) panels.push(pairList(evidence.pairs, sentences));
-  return [...board.parts, phrases.length ? legend(metric) : null,
+  return [...board.parts, phrases.length ? legend(metric, single) : null,
     Object.keys(evidence.parts).length ? partList(evidence.parts) : null,
     evidence.notes.length ? noteList(evidence.notes) : null,
     el('div', { class: panels.length > 1 ? 'panels' : 'panels one' }, panels)].filter(Boolean);
 }
 
 // Pictures and text. Where sentences and pictures pair up, each sentence stands under its picture.
-function storyboard(story, sentences, phrases) {
+function storyboard(story, sentences, phrases, least) {
   const paired = story.images.length > 0 && sentences.length === story.images.length;
   const root = el('div', { class: `board${paired ? ' paired' : ''}` });
-  const { awaken, link, mark } = lighting(root, phrases);
+  const { awaken, link, mark } = lighting(root, phrases, least);
   const lines = sentenceLines(sentences, phrases, mark);
   const figures = story.images.map((image, number) => picture(image, number, phrases.filter((phrase) => phrase.image === number && phrase.box), awaken, paired ? lines[number] : null));
   root.append(el('div', { class: 'pictures', 'data-count': figures.length }, figures));

@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, cg
 
-from sightline.encoders.rater import cosine_curve
+from sightline.encoders.rater import cosine_curve, standard
 from sightline.train.rater.pairs import RatedSet
 
 Floats = NDArray[np.float64]
 CURVE = 4
+READ = 500.0
+"""Penalty of what was read of the pairs. With none it counted more, to no gain on Expert, and a loss on Composite."""
+SMALLEST = 1e-6
 FLAT = 1e-3
 """Penalty of the cosine's curve: next to none."""
 
@@ -37,7 +40,12 @@ CHOICES = (
     BilinearRecipe(product=0.3),
     BilinearRecipe(image=0.02, text=0.1),
 )
-"""Between these the validation pictures choose."""
+READ_CHOICES = (
+    BilinearRecipe(image=0.002, text=0.002, product=0.05),
+    BilinearRecipe(image=0.002, text=0.002, product=0.1),
+    BilinearRecipe(image=0.0005, text=0.0005, product=0.05),
+)
+"""Between these, where pairs are read too: single pictures and texts then matter less."""
 
 
 class _Design:
@@ -51,13 +59,20 @@ class _Design:
         self.pick_i = sparse.csr_matrix((np.ones(n), (rows, one.picture)), shape=(n, len(self.image)))
         self.pick_t = sparse.csr_matrix((np.ones(n), (rows, one.caption)), shape=(n, len(self.text)))
         self.picture, self.caption = one.picture, one.caption
+        self.read = (
+            np.zeros((n, 0)) if one.read is None else standard(one.read.astype(np.float64), *spread_of(one))
+        )
 
     def times(self, theta: Floats) -> Floats:
-        beta, w_i, w_t, W = unpacked(theta, self.width)
+        beta, w_i, w_t, W, w_r = unpacked(theta, self.width)
         through = self.image @ W
         pair = np.einsum("nd,nd->n", through[self.picture], self.text[self.caption])
         found: Floats = (
-            self.curve @ beta + (self.image @ w_i)[self.picture] + (self.text @ w_t)[self.caption] + pair
+            self.curve @ beta
+            + (self.image @ w_i)[self.picture]
+            + (self.text @ w_t)[self.caption]
+            + pair
+            + self.read @ w_r
         )
         return found
 
@@ -65,13 +80,20 @@ class _Design:
         table = sparse.csr_matrix((v, (self.picture, self.caption)), shape=(len(self.image), len(self.text)))
         W = self.image.T @ (table @ self.text)
         parts = (self.curve.T @ v, self.image.T @ (self.pick_i.T @ v), self.text.T @ (self.pick_t.T @ v))
-        return np.concatenate([*parts, W.ravel()])
+        return np.concatenate([*parts, W.ravel(), self.read.T @ v])
 
 
-def unpacked(theta: Floats, width: int) -> tuple[Floats, Floats, Floats, Floats]:
-    ends = np.cumsum([CURVE, width, width])
-    beta, w_i, w_t, W = np.split(theta, ends)
-    return beta, w_i, w_t, W.reshape(width, width)
+def unpacked(theta: Floats, width: int) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    ends = np.cumsum([CURVE, width, width, width * width])
+    beta, w_i, w_t, W, w_r = np.split(theta, ends)
+    return beta, w_i, w_t, W.reshape(width, width), w_r
+
+
+def spread_of(one: RatedSet) -> tuple[Floats, Floats]:
+    """Mean and spread of what was read of the pairs; what never changes is left where it is."""
+    read = np.asarray(one.read, np.float64)
+    spread = read.std(axis=0)
+    return read.mean(axis=0), np.where(spread > SMALLEST, spread, 1.0)
 
 
 def fit(pairs: RatedSet, recipe: BilinearRecipe, tolerance: float = 1e-4) -> dict[str, Floats]:
@@ -84,6 +106,7 @@ def fit(pairs: RatedSet, recipe: BilinearRecipe, tolerance: float = 1e-4) -> dic
             np.full(width, 1 / recipe.image),
             np.full(width, 1 / recipe.text),
             np.full(width * width, 1 / recipe.product),
+            np.full(design.read.shape[1], READ),
         ]
     )
     inverse = np.linalg.inv(design.curve.T @ design.curve + FLAT * np.eye(CURVE))
@@ -102,4 +125,9 @@ def fit(pairs: RatedSet, recipe: BilinearRecipe, tolerance: float = 1e-4) -> dic
         maxiter=1000,
         M=LinearOperator((size, size), matvec=preconditioned),
     )
-    return dict(zip(("beta", "w_i", "w_t", "W"), unpacked(theta, width), strict=True))
+    *plain, w_r = unpacked(theta, width)
+    found = dict(zip(("beta", "w_i", "w_t", "W"), plain, strict=True))
+    if pairs.read is not None:
+        mean, spread = spread_of(pairs)
+        found |= {"w_r": w_r, "read_mean": mean, "read_spread": spread}
+    return found

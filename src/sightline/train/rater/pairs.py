@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sightline.encoders import Embedder
 from sightline.encoders.pair_vectors import PairVectors
 from sightline.encoders.rater import fingerprint, same_picture
+from sightline.encoders.together import Together
 from sightline.errors import Unscorable, UsageError
 from sightline.items import Failure, Item
 from sightline.train.rater.sources import METRIC
@@ -41,6 +42,8 @@ class RatedSet:
     failures: tuple[Failure, ...] = ()
     """What was left out, with the reason: a line that is no item, a picture that is missing, a story."""
     copies: int = 0
+    read: NDArray[np.float32] | None = None
+    """[pair, number]: what the reading network made of each, where it is asked."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -96,6 +99,7 @@ class RatedSet:
             self.group,
             tuple(self.ids[n] for n in rows),
             self.prints,
+            read=None if self.read is None else self.read[rows],
         )
 
     def told(self) -> dict[str, Any]:
@@ -128,8 +132,10 @@ def encode(
     pictures: Pictures,
     progress: Callable[[str, int], None] = lambda stage, done: None,
     failures: Sequence[Failure] = (),
+    reader: Together | None = None,
 ) -> RatedSet:
-    """Encode each picture and each caption once. What cannot be read is left out and told."""
+    """Encode each picture and each caption once. What cannot be read is left out and told. With a reading network,
+    each pair is read together too."""
     rows: dict[Path, int] = {}
     bad: dict[Path, str] = {}
     vectors: list[NDArray[np.float32]] = []
@@ -187,7 +193,23 @@ def encode(
         np.stack(prints),
         tuple(left_out),
         len(group) - len(set(group)),
+        None if reader is None else _read(kept, embedder, pictures, reader),
     )
+
+
+def _read(
+    items: Sequence[Item], embedder: Embedder, pictures: Pictures, reader: Together
+) -> NDArray[np.float32]:
+    """What the network makes of each pair."""
+    rows = []
+    for start in range(0, len(items), AT_ONCE):
+        part = items[start : start + AT_ONCE]
+        maps = reader.maps([pictures.load(item.images[0]) for item in part], embedder.store)
+        rows += [
+            reader.read(seen, item.whole_text, words=False).numbers
+            for seen, item in zip(maps, part, strict=True)
+        ]
+    return np.stack(rows)
 
 
 def _groups(digests: Sequence[str], prints: NDArray[np.uint8]) -> tuple[str, ...]:
@@ -230,6 +252,7 @@ def combined(sets: Sequence[RatedSet]) -> RatedSet:
         prints,
         tuple(failure for one in sets for failure in one.failures),
         len(group) - len(set(group)),
+        None if sets[0].read is None else np.concatenate([one.read for one in sets if one.read is not None]),
     )
 
 

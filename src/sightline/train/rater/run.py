@@ -14,7 +14,7 @@ from sightline.encoders.rater import predicted
 from sightline.errors import UsageError, extra
 from sightline.items import Item
 from sightline.meta.evaluate import Evaluation, evaluate
-from sightline.train.rater.bilinear import CHOICES, BilinearRecipe, fit
+from sightline.train.rater.bilinear import CHOICES, READ_CHOICES, BilinearRecipe, fit
 from sightline.train.rater.errors import Range, ranges, rescale
 from sightline.train.rater.intervals import coverage_of, half_widths
 from sightline.train.rater.pairs import RatedSet
@@ -37,7 +37,7 @@ class FittedRater:
     chosen: str
 
     def predict(self, pairs: RatedSet) -> Floats:
-        return predicted(self.form, self.arrays, self.settings, *pairs.vectors)
+        return predicted(self.form, self.arrays, self.settings, *pairs.vectors, pairs.read)
 
 
 def fit_form(form: Form, train: RatedSet, validation: RatedSet, seed: int = 0) -> FittedRater:
@@ -46,7 +46,7 @@ def fit_form(form: Form, train: RatedSet, validation: RatedSet, seed: int = 0) -
     if form == "bilinear":
         losses = {
             recipe: float(np.mean((_bilinear(train, recipe).predict(validation) - validation.mean) ** 2))
-            for recipe in CHOICES
+            for recipe in (CHOICES if train.read is None else READ_CHOICES)
         }
         return _bilinear(_both(train, validation), min(losses, key=losses.__getitem__))
     extra("torch", "train")
@@ -69,6 +69,7 @@ def _both(one: RatedSet, other: RatedSet) -> RatedSet:
         caption=np.concatenate([one.caption, other.caption]),
         ratings=one.ratings + other.ratings,
         ids=one.ids + other.ids,
+        read=None if one.read is None or other.read is None else np.concatenate([one.read, other.read]),
     )
 
 
@@ -187,7 +188,7 @@ def final_model(form: Form, pairs: RatedSet, tested: Tested, split: Split, seed:
 
 def save(
     path: Path, model: FittedRater, tested: Tested, pairs: RatedSet, encoder: str, scale: tuple[float, float],
-    sets: list[dict[str, Any]],
+    sets: list[dict[str, Any]], together: str = "",
 ) -> None:  # fmt: skip
     """One file without pickles: weights in half precision, interval, fingerprints of the pictures, and what it is."""
     if len(tested.pairs) < 2:
@@ -201,6 +202,7 @@ def save(
         "high": scale[1],
         "learned_from": sets,
         "recipe": json.loads(model.chosen),
+        **({"together": together} if together else {}),
         **model.settings,
     }
     arrays: dict[str, Any] = {name: _stored(name, value) for name, value in model.arrays.items()}
@@ -210,5 +212,7 @@ def save(
 
 def _stored(name: str, weights: NDArray[Any]) -> NDArray[Any]:
     """In half precision; the cosine's curve in full, and so what half precision cannot hold (ratings to a million)."""
-    small = name != "beta" and float(np.abs(weights).max()) < float(np.finfo(np.float16).max)
+    small = name not in ("beta", "read_mean", "read_spread") and float(np.abs(weights).max()) < float(
+        np.finfo(np.float16).max
+    )
     return np.asarray(weights, np.float16 if small else np.float32)

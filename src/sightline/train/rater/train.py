@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from sightline.encoders import Embedder
 from sightline.encoders.pair_vectors import PairVectors
+from sightline.encoders.together import Together
 from sightline.errors import UsageError
 from sightline.io.results import ResultFolder
 from sightline.metrics.clipscore import clipscore
@@ -29,14 +30,15 @@ def load(
     progress: Callable[[str, int], None] = lambda stage, done: None,
     format: str | None = None,
     ratings: Path | None = None,
+    reader: Together | None = None,
 ) -> list[RatedSet]:
-    """Every source's rated pairs, encoded, under a name that no other has."""
+    """Every source's rated pairs, encoded (and read together), under a name that no other has."""
     if ratings is not None and len(sources) > 1:
         raise UsageError("--ratings belongs to one file of items; give that file alone")
     found = [rated_items(source, data, criterion, format, ratings) for source in sources]
     names = unique(one.name for one in found)
     return [
-        encode(name, one.items, embedder, pictures, progress, one.failures)
+        encode(name, one.items, embedder, pictures, progress, one.failures, reader)
         for name, one in zip(names, found, strict=True)
     ]
 
@@ -81,11 +83,15 @@ def train(
     seed: int,
     log: Callable[[str], None],
     vectors: PairVectors | None = None,
+    reader: Together | None = None,
 ) -> RaterFindings:
     """Test on held-out pictures, fit on all, save both with a report."""
     ends = check_scale(sets, parse_scale(scale) if scale else None)
     with ResultFolder(out) as results:
-        return _tested_and_saved(sets, embedder, results, form, ends, count, samples, seed, log, vectors)
+        together = reader.signature if reader else ""
+        return _tested_and_saved(
+            sets, embedder, results, form, ends, count, samples, seed, log, vectors, together
+        )
 
 
 def _tested_and_saved(
@@ -99,6 +105,7 @@ def _tested_and_saved(
     seed: int,
     log: Callable[[str], None],
     vectors: PairVectors | None,
+    together: str,
 ) -> RaterFindings:
     pairs, clip = combined(looked_at(sets, vectors, form)), clipscores(sets, embedder)
     signature = vectors.signature if vectors else embedder.signature
@@ -109,6 +116,7 @@ def _tested_and_saved(
     about = {
         "form": form,
         "encoder": signature,
+        "together": together,
         "scale": list(ends),
         "folds": count,
         "seed": seed,
@@ -116,6 +124,6 @@ def _tested_and_saved(
         "recipe": model.chosen,
     }
     with results.staged() as place:
-        save(place / FILE, model, tested, pairs, signature, ends, [one.told() for one in sets])
+        save(place / FILE, model, tested, pairs, signature, ends, [one.told() for one in sets], together)
     report.write(results, found, sets, about)
     return found
