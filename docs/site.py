@@ -24,7 +24,7 @@ from notebooks import Ran, ran_in, title  # noqa: E402
 
 ROOT = DOCS.parent
 GUIDES = (
-    "formats", "everyday", "python", "report", "compare", "meta", "published", "connections", "people",
+    "formats", "everyday", "python", "report", "compare", "meta", "published", "connections", "people", "running",
     "psychometrics", "corpus", "captions", "reference-metrics", "coherence", "rater", "english", "wordings",
 )  # fmt: skip
 """In the order in which one needs them; what is not named follows."""

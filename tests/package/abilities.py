@@ -92,6 +92,14 @@ def corpora_and_people() -> None:
     tried("psych")
 
 
+def captions() -> None:
+    run("caption", STORIES.parent / "pictures", "-o", "captions")
+    told = [json.loads(line) for line in Path("captions/captions.jsonl").read_text().splitlines()]
+    assert len(told) == len(list((STORIES.parent / "pictures").iterdir()))
+    assert all(row["text"].strip() for row in told)
+    tried("caption")
+
+
 def python() -> None:
     result = sightline.score(STORIES, ["clipscore"], cache=None)
     result.report("python.html")
@@ -122,7 +130,9 @@ if __name__ == "__main__":
     assert not str(Path.cwd()).startswith(repository)
     assert "PYTHONPATH" not in os.environ
     parts = (
-        [told, demo] if "--short" in sys.argv else [told, demo, score_and_compare, corpora_and_people, python]
+        [told, demo]
+        if "--short" in sys.argv
+        else [told, demo, score_and_compare, corpora_and_people, captions, python]
     )
     for part in parts:
         part()

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -106,14 +105,27 @@ class Names:
     """Digests of an item: of what its features depend on, and of what it says wherever it lies."""
 
     def __init__(self, item: Item) -> None:
-        told = encode(replace(item, source="", images=()))
+        told = encode(
+            (
+                item.id,
+                item.system,
+                item.text,
+                item.sentences,
+                item.references,
+                item.ratings,
+                item.regions,
+                item.extra,
+            )
+        )
         states = list(_states(item.images))
         paths = encode(([str(path) for path in item.images], states))
-        sizes = encode(([path.name for path in item.images], [size for size, _ in states]))
         self.features = hashlib.blake2b(told + paths, digest_size=16).digest()
         """Of the item and the state of its picture files."""
-        self.content = hashlib.blake2b(told + sizes, digest_size=16).digest()
+        self.content = self.features
         """Of the item, its pictures by name and size."""
+        if item.images:
+            sizes = encode(([path.name for path in item.images], [size for size, _ in states]))
+            self.content = hashlib.blake2b(told + sizes, digest_size=16).digest()
 
 
 def _states(images: Sequence[Path]) -> Iterator[tuple[int, int]]:
