@@ -25,6 +25,7 @@ ELSEWHERE = {
     "connections.md": "other libraries' own loops; tests/integrations runs each against its library",
     "coherence.md": "files of the reader's; tests/train trains such a model",
     "compare.md": "files of the reader's; tests/journeys compares such files",
+    "together.md": "a picture of the reader's; tests/encoders/test_together.py reads such evidence",
 }
 """Pages whose Python is not run, and why. python.md and report.md run in tests/demo."""
 
