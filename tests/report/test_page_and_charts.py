@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sightline import charts
-from sightline.report import page
+from sightline.report import overview, page
 
 HOSTILE = "<script>alert(1)</script>\"'&"
 
@@ -145,3 +145,13 @@ def test_nothing_to_draw_is_said(nothing: list[float]) -> None:
 
 def test_one_value_many_times_is_one_bar() -> None:
     assert charts.histogram([0.5] * 40, label="x").count("<rect") == 1
+
+
+def test_systems_stand_in_the_order_of_the_run() -> None:
+    """However many items each has; the longest ones are left where not all find room."""
+    scores = {f"s{place}": [0.5] * (1 if place in (0, 3) else 2) for place in range(overview.SYSTEMS + 1)}
+    row = {"n": 9, "failed": 0, "mean": 0.5}
+    drawn = str(overview.overview({"metrics": {"cider": row}}, {"cider": scores}).body)
+    shown = re.findall(r">(s\d+)<", drawn)
+    assert shown == [name for name in scores if name != "s3"]
+    assert "and 1 more system<" in drawn

@@ -7,6 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from sightline import charts
+from sightline.charts import counted
 from sightline.items import Failure, Key
 from sightline.report.gather import Distributions
 from sightline.report.page import Section, clean, definitions, number, table
@@ -45,10 +46,12 @@ def _card(metric: str, row: Mapping[str, Any], by_system: Mapping[str | None, Se
         ),
     ]
     if named:
-        groups = {name: by_system[name] for name in named[:SYSTEMS]}
+        groups = {name: values for name, values in by_system.items() if name in named[:SYSTEMS]}
         parts.append(charts.strips(groups, label=f"{metric} by system"))
     if len(named) > SYSTEMS:
-        parts.append(Markup('<p class="quiet">and {} more systems</p>').format(len(named) - SYSTEMS))
+        parts.append(
+            Markup('<p class="quiet">and {}</p>').format(counted(len(named) - SYSTEMS, "more system"))
+        )
     parts.append(definitions(facts))
     return Markup('<article class="card metric">{}</article>').format(Markup("").join(parts))
 
