@@ -12,7 +12,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 OUT = Path(__file__).parent / "images" / "report.png"
-STORY, PHRASE = "morning-good", "A cup"
+STORY, PHRASE = "morning-good", "coffee"
 
 
 def main(report: Path) -> None:
@@ -20,14 +20,15 @@ def main(report: Path) -> None:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium") or shutil.which("google-chrome"), args=["--no-sandbox"]
         )
-        page = browser.new_page(viewport={"width": 1440, "height": 1500})
+        page = browser.new_page(viewport={"width": 1440, "height": 1280}, reduced_motion="reduce")
         page.goto(report.resolve().as_uri())
         page.get_by_role("link", name=STORY).first.click()
         page.wait_for_selector("#evidence table.phrases")
         page.locator("#evidence .phrase", has_text=PHRASE).first.evaluate(
             "e => e.focus({ preventScroll: true })"
         )
-        page.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
+        page.locator("#browser").evaluate("e => e.closest('section').scrollIntoView({ behavior: 'instant' })")
+        page.mouse.move(0, 0)  # no row is under it
         image = Image.open(io.BytesIO(page.screenshot()))
         browser.close()
     OUT.parent.mkdir(exist_ok=True)
