@@ -167,6 +167,8 @@ def commands_page() -> str:
         rows = [row(parameter) for parameter in command.params if parameter.name not in ("help", "quiet")]
         given = " ".join([name, *(cells[0].strip("`") for cells in rows if not cells[0].startswith("`-"))])
         parts.append(f"## {name}\n\n{prose(command.help)}\n\n```\n{given} [OPTIONS]\n```\n")
+        if example := prose(command.epilog).removeprefix("Example: "):
+            parts.append(f"For example:\n\n```sh\n{example}\n```\n")
         if rows:
             parts.append(table(("argument or option", "what it is", "default"), rows))
     return "\n".join(parts)

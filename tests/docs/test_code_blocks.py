@@ -16,6 +16,7 @@ import typer
 from typer.testing import CliRunner
 
 from sightline.cli.app import load_commands
+from sightline.cli.consoles import be_quiet
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -55,19 +56,59 @@ LINES = [(page.name, words) for page in PAGES for block in blocks(page, SHELL) f
 )
 def test_a_line_is_one_that_the_command_takes(page: str, words: list[str]) -> None:
     """Names of commands and options, and the kinds of their values; files need not be there."""
+    read(words, f"{page}: sightline {' '.join(words)}")
+
+
+def read(words: list[str], told: str) -> None:
+    """Raises where there is no such command or option, a value is of no such kind, or what is required is missing."""
     command: Any = typer.main.get_command(load_commands())
     context = command.make_context("sightline", [], resilient_parsing=True)
+    name = ""
     while hasattr(command, "commands"):
         while words and words[0] == "--config":
             words = words[2:]
-        if not words or words[0].startswith("-"):
+        if not words or (words[0].startswith("-") and not command.invoke_without_command):
             return
-        assert words[0] in command.commands, f"{page}: there is no command {' '.join(words)}"
-        command, words = command.commands[words[0]], words[1:]
+        if words[0] not in command.commands:
+            assert words[0].startswith("-"), f"{told}: there is no command {words[0]}"
+            break
+        name, words = words[0], words[1:]
+        command = command.commands[name]
     given = [word for word in words if word not in ("<", ">")]
-    command.make_context(
-        page, given, parent=context, resilient_parsing=True
-    )  # raises where an option is unknown
+    command.make_context(name, given, parent=context)
+    be_quiet(False)  # a line with -q has asked for it
+
+
+def examples(command: Any, name: str) -> Iterator[tuple[str, str]]:
+    """Every command that does something, with what its help ends with."""
+    below = getattr(command, "commands", {})
+    if command.invoke_without_command if below else not command.hidden:
+        yield name, command.epilog or ""
+    for inner in below:
+        yield from examples(below[inner], f"{name} {inner}")
+
+
+EXAMPLES = dict(examples(typer.main.get_command(load_commands()), "sightline"))
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_command_shows_an_example_that_it_takes(name: str) -> None:
+    """The last line of its help, and on the page of the commands."""
+    told = EXAMPLES[name]
+    assert told.startswith(f"Example: {name} "), f"{name} has no example: give its command an epilog"
+    line = told.removeprefix("Example: ")
+    read(shlex.split(line)[1:], line)
+    page = (ROOT / "docs" / "reference" / "commands.md").read_text("utf-8")
+    assert f"```sh\n{line}\n```" in page.split(f"\n## {name}\n")[1].split("\n## ")[0]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["score stories.jsonl -o out", "score a.jsonl -m cider --workers many", "demo --opne", "scroe a.jsonl"],
+)
+def test_a_wrong_line_is_found(line: str) -> None:
+    with pytest.raises((typer.TyperException, AssertionError)):
+        read(shlex.split(line), line)
 
 
 def test_the_lines_are_found() -> None:

@@ -22,7 +22,7 @@ def size(text: str) -> int:
     return int(float(found[1]) * UNITS[found[2].upper()])
 
 
-@app.command("cache")
+@app.command("cache", epilog="Example: sightline cache --prune 2G")
 def look_at_cache(
     folder: Annotated[Path | None, typer.Argument(help="The cache's folder; else the usual one.")] = None,
     verify: Annotated[

@@ -17,7 +17,7 @@ class Span(StrEnum):
     keep = "keep"
 
 
-@app.command()
+@app.command(epilog="Example: sightline calibrate stories.jsonl --encoder clip:openai/clip-vit-base-patch32")
 @measuring
 def calibrate(
     settings: Settings,

@@ -30,7 +30,7 @@ def strict(subjects: "Iterator[Found]", on_error: OnError) -> "Iterator[Found]":
         yield one
 
 
-@app.command()
+@app.command(epilog="Example: sightline caption photos/ -o captions")
 def caption(
     pictures: Annotated[
         list[str],

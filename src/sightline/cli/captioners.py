@@ -11,7 +11,9 @@ from sightline.cli.app import app, console
 from sightline.cli.options import FormatOption, OutOption, OverwriteOption, ResumeOption
 
 
-@app.command()
+@app.command(
+    epilog="Example: sightline captioners hl.jsonl -c base=git:microsoft/git-base -c tuned=git:git-scene -o table"
+)
 def captioners(
     file: Annotated[
         Path, typer.Argument(help="Pictures with people's captions: HL's JSON Lines, or any items.")

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from sightline.pipeline.settings import Settings
 
 
-@app.command()
+@app.command(
+    epilog="Example: sightline compare ours=ours.jsonl theirs=theirs.jsonl -m cider -m groovist -o verdict"
+)
 @measuring
 def compare(
     paths: Annotated[

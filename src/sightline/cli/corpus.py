@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sightline.pipeline.settings import Settings as RunSettings
 
 
-@app.command()
+@app.command(epilog="Example: sightline corpus captions.jsonl -o corpus")
 @measuring
 def corpus(
     file: Annotated[

@@ -23,7 +23,7 @@ from sightline.pipeline.settings import Settings
 SHADES = {"good": "green", "mediocre": "yellow", "wrong": "red", "shuffled": "cyan", CAPTIONER: "magenta"}
 
 
-@app.command()
+@app.command(epilog="Example: sightline demo --open")
 @measuring
 def demo(
     settings: Settings,

@@ -21,7 +21,7 @@ MARKS = {
 }
 
 
-@app.command()
+@app.command(epilog="Example: sightline doctor --whole")
 def doctor(
     as_json: JsonOption = False,
     whole: Annotated[

@@ -52,7 +52,9 @@ from sightline.meta.scoring import Scored, reads_pictures, score_items, shared_n
 from sightline.pipeline.settings import Settings
 
 
-@app.command()
+@app.command(
+    epilog="Example: sightline meta --protocol flickr8k-expert --data flickr8k -m clipscore -m cider -o agreement"
+)
 @measuring
 def meta(
     out: OutOption,

@@ -11,7 +11,7 @@ from sightline.features.base import options_of
 from sightline.metrics import metrics
 
 
-@app.command("metrics")
+@app.command("metrics", epilog="Example: sightline metrics groovist")
 def list_metrics(
     name: Annotated[str | None, typer.Argument(help="Tell all about this one.")] = None,
 ) -> None:

@@ -30,7 +30,7 @@ def size(card: Path) -> int:
     return sum(file.stat().st_size for file in card.parent.rglob("*") if file.is_file() and file != card)
 
 
-@app.command("models")
+@app.command("models", epilog="Example: sightline models pocket")
 def list_models(
     name: Annotated[str | None, typer.Argument(help="Show this model's card.")] = None,
 ) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LOOP = "Of --way loop"
 
 
-@app.command()
+@app.command(epilog="Example: sightline narrate hl.jsonl -o narratives")
 def narrate(
     file: Annotated[
         Path,

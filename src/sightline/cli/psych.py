@@ -30,7 +30,7 @@ SHOWN = 3
 """Items named in a line."""
 
 
-@app.command()
+@app.command(epilog="Example: sightline psych ratings.csv -o psych")
 def psych(
     file: Annotated[
         Path, typer.Argument(help="Ratings: long (rater, item, rating) or wide CSV, JSON Lines or Parquet.")

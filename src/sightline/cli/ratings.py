@@ -40,7 +40,7 @@ class What(StrEnum):
     wording = "wording"
 
 
-@ratings.command("export")
+@ratings.command("export", epilog="Example: sightline ratings export my-study -o ratings.jsonl")
 def export_ratings(
     study: Annotated[str, typer.Argument(help="The study's short name, as in its address.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="A .jsonl, .csv or .parquet file.")],
@@ -93,7 +93,7 @@ def export_ratings(
         console.print(f"Metadata: {beside}")
 
 
-@ratings.command("import")
+@ratings.command("import", epilog="Example: sightline ratings import ratings.jsonl --study my-study")
 def import_ratings(
     file: Annotated[Path, typer.Argument(help="Single ratings, VICR's CSV or HL's JSON Lines.")],
     study: Annotated[
@@ -126,7 +126,9 @@ def import_ratings(
     console.print(f"{count} answers into '{stored.study.title}'")
 
 
-@ratings.command("convert")
+@ratings.command(
+    "convert", epilog="Example: sightline ratings convert export.json --from label-studio -o ratings.csv"
+)
 def convert(
     source: Annotated[
         Path, typer.Argument(help="A table, an export of Label Studio, or the folder of a Potato project.")
@@ -182,7 +184,10 @@ def _levels(given: list[str]) -> dict[str, float]:
     return found
 
 
-@ratings.command("tasks")
+@ratings.command(
+    "tasks",
+    epilog="Example: sightline ratings tasks stories.jsonl --for label-studio --criterion grounding -o project",
+)
 def write_tasks(
     file: Annotated[Path, typer.Argument(help="Stories or captions.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")],

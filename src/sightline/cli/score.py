@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sightline.pipeline.settings import Settings
 
 
-@app.command()
+@app.command(epilog="Example: sightline score stories.jsonl -m groovist -m rovist-nr -o out")
 @measuring
 def score(
     file: Annotated[

@@ -23,7 +23,9 @@ DbOption = Annotated[str | None, typer.Option("--db", help=f"{DB_HELP} [default:
 PrivateOption = Annotated[Path | None, typer.Option(help=PRIVATE_HELP)]
 
 
-@serve.callback(invoke_without_command=True)
+@serve.callback(
+    invoke_without_command=True, epilog="Example: sightline serve --study my-study.toml --db lab.db"
+)
 def run(
     ctx: typer.Context,
     db: Annotated[str, typer.Option("--db", help=DB_HELP)] = "sightline.db",
@@ -78,7 +80,7 @@ def run(
     run(database, host, port, trusted_proxy or ["127.0.0.1"], public_url, kept)
 
 
-@serve.command()
+@serve.command(epilog="Example: sightline serve backup monday.backup")
 def backup(
     ctx: typer.Context,
     file: FileArgument,
@@ -94,7 +96,7 @@ def backup(
     console.print(f"{file}: {write(database, file, overwrite=overwrite)}", highlight=False)
 
 
-@serve.command()
+@serve.command(epilog="Example: sightline serve restore monday.backup --db new.db")
 def restore(
     ctx: typer.Context,
     file: FileArgument,

@@ -13,7 +13,9 @@ from sightline.cli.train import OutOption, train_app
 RECIPE = "Recipe (HL's where not given)"
 
 
-@train_app.command("captioner")
+@train_app.command(
+    "captioner", epilog="Example: sightline train captioner hl.jsonl --axis scene -o git-scene"
+)
 def train_captioner(
     file: Annotated[
         Path, typer.Argument(help="HL's or HL Narratives' JSON Lines, COCO's, Flickr8k's, or any items.")

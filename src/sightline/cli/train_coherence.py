@@ -11,7 +11,7 @@ from sightline.io.results import ResultFolder
 from sightline.train.coherence.stories import read_stories, split_stories
 
 
-@train_app.command("coherence")
+@train_app.command("coherence", epilog="Example: sightline train coherence stories.jsonl -o order")
 def train_coherence(
     stories: Annotated[
         list[Path],

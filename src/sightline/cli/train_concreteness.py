@@ -8,7 +8,10 @@ from sightline.cli.app import console
 from sightline.cli.train import DataOption, OutOption, TeacherOption, train_app
 
 
-@train_app.command("concreteness")
+@train_app.command(
+    "concreteness",
+    epilog="Example: sightline train concreteness --data data/ --teacher all-MiniLM-L6-v2/ -o lexicon",
+)
 def train_concreteness(
     data: DataOption,
     teacher: TeacherOption,

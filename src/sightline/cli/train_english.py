@@ -8,7 +8,9 @@ from sightline.cli.app import console
 from sightline.cli.train import DataOption, OutOption, TeacherOption, train_app
 
 
-@train_app.command("english")
+@train_app.command(
+    "english", epilog="Example: sightline train english --data data/ --teacher all-MiniLM-L6-v2/ -o english"
+)
 def train_english(
     data: DataOption,
     teacher: TeacherOption,

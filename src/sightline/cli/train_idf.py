@@ -8,7 +8,7 @@ from sightline.cli.app import console
 from sightline.cli.train import DataOption, OutOption, train_app
 
 
-@train_app.command("idf")
+@train_app.command("idf", epilog="Example: sightline train idf --data data/ -o idf")
 def train_idf(
     data: DataOption,
     out: OutOption,

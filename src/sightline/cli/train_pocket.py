@@ -9,7 +9,10 @@ from sightline.cli.app import console
 from sightline.cli.train import train_app
 
 
-@train_app.command("pocket")
+@train_app.command(
+    "pocket",
+    epilog="Example: sightline train pocket --data data/ --teacher all-MiniLM-L6-v2/ -o pocket --tiny",
+)
 def train_pocket(
     data: Annotated[Path, typer.Option(help="Folder with the training files.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the trained model.")],

@@ -11,7 +11,9 @@ from sightline.cli.options import OverwriteOption
 from sightline.cli.train import DataOption, OutOption, train_app
 
 
-@train_app.command("pocket-captioner")
+@train_app.command(
+    "pocket-captioner", epilog="Example: sightline train pocket-captioner --data data/ -o captioner --tiny"
+)
 def train_pocket_captioner(
     data: DataOption,
     out: OutOption,

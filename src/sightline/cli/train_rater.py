@@ -13,7 +13,7 @@ from sightline.cli.train import OutOption, train_app
 from sightline.pipeline.settings import LocalTools, Settings
 
 
-@train_app.command("rater")
+@train_app.command("rater", epilog="Example: sightline train rater flickr8k-expert --data flickr8k -o rater")
 def train_rater(
     sources: Annotated[
         list[str],

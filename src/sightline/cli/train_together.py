@@ -10,7 +10,7 @@ from sightline.cli.app import console
 from sightline.cli.train import DataOption, OutOption, train_app
 
 
-@train_app.command("together")
+@train_app.command("together", epilog="Example: sightline train together --data data/ -o reading --tiny")
 def train_together(
     data: DataOption,
     out: OutOption,

@@ -9,7 +9,11 @@ from sightline.cli.app import console
 from sightline.cli.train import train_app
 
 
-@train_app.command("vg")
+@train_app.command(
+    "vg",
+    epilog="Example: sightline train vg --data Flickr30kEntities --images flickr30k-images "
+    "--vectors glove.6B.300d.txt -o vg.npz",
+)
 def train_vg(
     data: Annotated[
         Path, typer.Option(help="A coco_regions parquet file, or the folder of Flickr30k Entities.")
