@@ -30,6 +30,7 @@ class Slow(BaseHTTPRequestHandler):
     """Says 4 after 200 ms."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else the kernel holds every answer back for 40 ms more than was asked
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
